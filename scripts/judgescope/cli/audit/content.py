@@ -238,6 +238,18 @@ class ShownUnrated(Struct, kw_only=True):
     unrated: int
 
 
+class ShownCorrected(Struct, kw_only=True):
+    """The mean of all texts, or of a system's, by people's ratings of some of them."""
+
+    judge: str
+    aspect: str
+    system: Annotated[str | None, _about("Null where texts name none, or are hidden.")]
+    corrected: Annotated[
+        ShownNumber, _about("Without a value where it is refused; the note says why.")
+    ]
+    uncorrected: ShownNumber | None
+
+
 class JudgedNumber(ShownNumber, kw_only=True):
     """A judge's deciding number."""
 
@@ -285,6 +297,7 @@ class AuditPage(Struct, kw_only=True):
     draws: list[ShownDraws]
     confidences: list[ShownConfidence]
     unrated: list[ShownUnrated]
+    corrected: list[ShownCorrected]
     slices: list[ShownSlice]
     supports: list[str]
     adds: list[str]

@@ -6,7 +6,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Final
 
-from judgescope.cli.audit import further, judge_gaps
+from judgescope.cli.audit import corrected_rates, further, judge_gaps
 from judgescope.cli.audit.crossed import Crossing, crossings
 from judgescope.cli.audit.disagreements import MOST_ROWS, Disagreement, DisagreementList
 from judgescope.cli.audit.headline import headline
@@ -115,6 +115,12 @@ class AuditFindings:
     def unrated(self) -> list[further.UnratedScores]:
         """Return how many scores are of texts that nobody rated."""
         return list(further.unrated_scores(self.draft))
+
+    @cached_property
+    def corrected(self) -> list[corrected_rates.CorrectedRate]:
+        """Return judges' means, corrected by the rated texts, where some are not."""
+        named = self.draft.columns.system is not None
+        return list(corrected_rates.corrected_rates(self.report, named=named))
 
     @cached_property
     def false_claims(self) -> FalseClaims:

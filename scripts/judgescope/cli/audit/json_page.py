@@ -16,6 +16,7 @@ from judgescope.cli.audit.content import (
     ShownClaim,
     ShownColumns,
     ShownConfidence,
+    ShownCorrected,
     ShownDisagreement,
     ShownDraws,
     ShownFalseClaims,
@@ -81,6 +82,7 @@ def content(findings: AuditFindings) -> AuditPage:
         draws=_draws(findings),
         confidences=_confidences(findings),
         unrated=_unrated(findings),
+        corrected=_corrected(findings),
         slices=[_slice(part, findings.texts) for part in findings.slices],
         supports=list(supported(findings)),
         adds=list(added(findings)),
@@ -273,6 +275,21 @@ def _unrated(findings: AuditFindings) -> list[ShownUnrated]:
         )
         for one in findings.unrated
     ]
+
+
+def _corrected(findings: AuditFindings) -> list[ShownCorrected]:
+    shown = []
+    for rate in findings.corrected:
+        own = rate.uncorrected
+        number = ShownCorrected(
+            judge=rate.judge,
+            aspect=rate.aspect,
+            system=(rate.system or None) if findings.texts else None,
+            corrected=_number(rate.corrected),
+            uncorrected=None if own is None else _number(own),
+        )
+        shown.append(number)
+    return shown
 
 
 def _slice(part: TableSlice, texts: bool) -> ShownSlice:

@@ -5,6 +5,7 @@ other, draws, places, and what the file has beside them.
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from judgescope.cli.audit.corrected_rates import CorrectedRate
 from judgescope.cli.audit.findings import AuditFindings
 from judgescope.cli.audit.further import (
     ConfidenceColumn,
@@ -154,6 +155,27 @@ def further_lines(findings: AuditFindings) -> Iterator[str]:
             yield calibration_line(findings, column, stated)
     for unrated in findings.unrated:
         yield unrated_line(findings, unrated)
+    for rate in findings.corrected:
+        yield corrected_line(findings, rate)
+
+
+def corrected_line(findings: AuditFindings, rate: CorrectedRate) -> str:
+    """What all texts of a judge would have from people, or why nobody can say."""
+    report = findings.report
+    whose = f" of {rate.system}" if rate.system and findings.texts else ""
+    if rate.system and not findings.texts:
+        whose = " of a system"
+    name = report.aspect(rate.aspect)
+    head = f"mean{whose} on {name}, {findings.named(rate.judge)} corrected by people: "
+    row = rate.corrected
+    if row.value is None:
+        return head + row.note
+    own = rate.uncorrected
+    beside = ""
+    if own is not None and own.value is not None:
+        beside = f"; uncorrected {figures(own)}"
+    noted = f"; {row.note}" if row.note else ""
+    return f"{head}{figures(row)}{beside} ({plural(row.n, 'rated source')}{noted})"
 
 
 CALIBRATION: Final = {
@@ -221,5 +243,5 @@ def unrated_line(findings: AuditFindings, unrated: UnratedScores) -> str:
     judge = findings.named(unrated.judge)
     return (
         f"{judge} scored {plural(unrated.scored, 'text')} on {name}; "
-        f"{count(unrated.unrated)} of them have no rating and count nowhere here"
+        f"{count(unrated.unrated)} of them have no rating and count in no claim"
     )

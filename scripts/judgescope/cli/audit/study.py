@@ -18,6 +18,7 @@ from msgspec import to_builtins
 from msgspec.json import decode
 from msgspec.structs import replace
 
+from judgescope.cli.audit.further import unrated_scores
 from judgescope.cli.init.cards import StudyDraft, cards_of, naming_table, write
 from judgescope.core.canonical import canonical
 from judgescope.core.cells import pack
@@ -25,7 +26,7 @@ from judgescope.core.errors import UserError
 from judgescope.core.paths import HOME
 from judgescope.data.tables import ingest_all
 from judgescope.engines.recorded_files import files_kept
-from judgescope.methods import deciding, literature
+from judgescope.methods import corrected, deciding, literature
 from judgescope.methods.base import JudgeFacts, StatisticsSpec
 from judgescope.methods.evaluate import statistics, write_rows
 from judgescope.methods.evaluation_data import EvaluationData
@@ -87,7 +88,15 @@ def computed(draft: StudyDraft, card: Path, folder: Path, out: Path) -> Report:
 
     Raises UserError or UserErrors as a run does, with row numbers of the user's file.
     """
-    return _report(draft, card, folder, out, _page_tables)
+    rates = not draft.columns.compared and any(unrated_scores(draft))
+
+    def tables(plan: Plan, dataset: str) -> list[str]:
+        names = _page_tables(plan, dataset)
+        if rates:
+            names.append(_own_table(plan, dataset, "corrected", corrected.rows))
+        return names
+
+    return _report(draft, card, folder, out, tables)
 
 
 def deciding_numbers(draft: StudyDraft, card: Path, folder: Path) -> Report:

@@ -149,9 +149,8 @@ def _first_sign(
     Only signs between `start` and `end` count.
     """
     first = -1
-    for word in seen.words:
-        pattern = signs.get(word)
-        sign = pattern.search(folded, start, end) if pattern else None
+    for word in signs.keys() & seen.words:
+        sign = signs[word].search(folded, start, end)
         if sign and (first < 0 or sign.start() < first):
             first = sign.start()
     return max(0, first - _BEFORE_WORD) if first >= 0 else -1

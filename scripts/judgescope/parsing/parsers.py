@@ -108,7 +108,7 @@ def parsed_by(
     # without settings, none are unpacked for every reply
     read = partial(parser.read, **settings) if settings else parser.read
     make = tuple.__new__
-    name = f"{parser.name}@{parser.version}"
+    stamp = (f"{parser.name}@{parser.version}",)
 
     def judgment(
         text: str | None,
@@ -130,7 +130,7 @@ def parsed_by(
         if unknown and reading.rule != finish:
             reading = reading._replace(rule=f"{reading.rule}+{_ended_by(finish)}")
         # faster than `_replace`, for millions of replies
-        return make(Judgment, (*reading[:7], name, *reading[8:]))
+        return make(Judgment, reading[:7] + stamp + reading[8:])
 
     return judgment
 

@@ -96,7 +96,7 @@ def unquoted(
         candidates = _judges_own(candidates, folded)
     if not candidates:
         return candidates
-    marked = _has_mark(folded, candidates[-1].start() + 1)
+    marked = may_quote(folded, candidates[-1].start() + 1)
     if not marked and len(candidates) < 2:
         return candidates
     quoted = quotations(folded) if marked else []
@@ -120,8 +120,12 @@ def _judges_own(matches: list[re.Match[str]], folded: str) -> list[re.Match[str]
     return [match for match in matches if not is_of_another(folded, *match.span())]
 
 
-def _has_mark(folded: str, end: int) -> bool:
-    """Return whether a quotation may begin before `end`; an apostrophe begins none."""
+def may_quote(folded: str, end: int) -> bool:
+    """Return whether a quotation may begin before `end`; an apostrophe begins none.
+
+    >>> may_quote("it's 'good'", 11), may_quote("it's good", 9)
+    (True, False)
+    """
     if '"' in folded and folded.find('"', 0, end) >= 0:
         return True
     if "`" in folded and folded.find("`", 0, end) >= 0:

@@ -44,6 +44,15 @@ _RATED_FIRST = re.compile(
     r"|(?P<bare>a|b)(?=[)\]\"'*]{0,3}(?:[.,;!\n]|\Z|\s(?:and|but)\b)))"
 )
 """`4 for A, 2 for B`."""
+_PLACED: Final = frozenset((b"second", b"latter"))
+_BEHIND_PLACED = re.compile(
+    rf"\s(?:one|{TEXT})\b|(?:[\s_](?:scores?|ratings?|grades?|points))?{_CLOSE}{_SIGN}"
+    r"|(?<=\bfor\ssecond)|(?<=\bto\ssecond)"
+    r"|(?<=\bfor\sthe\ssecond)|(?<=\bto\sthe\ssecond)"
+)
+"""What stands behind `second` if it names a text; not in `the second question`."""
+_SIDE_NAME = re.compile(r"(?:[ab12]|one|two|first|second|former|latter)(?![^\W_])")
+"""Most labels stand in a clause without such a word, which rates no side."""
 _ENDS_OF_CLAUSE: Final = ".;,\n"
 _LONGEST_NUMBER: Final = len("three,")
 _REACH: Final = 80
@@ -55,6 +64,27 @@ class RatedSide(NamedTuple):
 
     side: str
     start: int
+
+
+def names_second_side(folded: str, words: frozenset[bytes]) -> bool:
+    """Return whether a folded text with some of `SIDE_WORDS` may rate a second text.
+
+    >>> names_second_side("the second response: 4", frozenset([b"second"]))
+    True
+    >>> names_second_side("a second question", frozenset([b"second"]))
+    False
+    """
+    words = words & SIDE_WORDS
+    if not words <= _PLACED:
+        return True
+    for word in words:
+        name = word.decode()
+        at = folded.find(name)
+        while at >= 0:
+            if _BEHIND_PLACED.match(folded, at + len(name)):
+                return True
+            at = folded.find(name, at + 1)
+    return False
 
 
 def rated_sides(folded: str) -> Iterator[RatedSide]:
@@ -95,12 +125,14 @@ def is_of_one_side(folded: str, start: int) -> bool:
 def _side_at(folded: str, start: int) -> str | None:
     """Return the side whose rating begins at `start`, None for another rating."""
     begin = max(0, start - _REACH)
-    for mark in _ENDS_OF_CLAUSE:
-        # the mark itself may stand before a bare letter
-        begin = max(begin, folded.rfind(mark, begin, start - 1))
-    for match in _RATED.finditer(folded, begin, start + _LONGEST_NUMBER):
-        if match.start("number") >= start:
-            return _rated_side(match).side if match.start("number") == start else None
+    # the mark itself may stand before a bare letter
+    ends = [folded.rfind(mark, begin, start - 1) for mark in _ENDS_OF_CLAUSE]
+    begin = max(begin, *ends)
+    if _SIDE_NAME.search(folded, begin, start):
+        for match in _RATED.finditer(folded, begin, start + _LONGEST_NUMBER):
+            number = match.start("number")
+            if number >= start:
+                return _rated_side(match).side if number == start else None
     first = _RATED_FIRST.match(folded, start)
     return _rated_side(first).side if first else None
 

@@ -69,6 +69,7 @@ BEGINNINGS_OF_LABELS = _name_words(
     "label,labels category class decision assessment result"
 )
 ANSWER = b"answer"
+FINAL = b"final"
 _PUNCTUATION = r"\s?[:=>]+|\s?-{1,2}>|\s?[–—]+|\s-+(?=\s)|-+"
 _MAY_BE_EXPLICIT = r"\s*[:=>–—-]|\s+is"
 """How punctuation behind a label begins: most labels in a sentence have none."""
@@ -111,7 +112,7 @@ WATCHED = watch(
     CORRECTION_WORDS,
     UNIT_WORDS,
     VERDICT_WORDS,
-    [ANSWER],
+    [ANSWER, FINAL],
     BEGINNINGS,
     BEGINNINGS_OF_LABELS,
     SIDE_WORDS,

@@ -9,7 +9,7 @@ from judgescope.parsing.glance import Glance
 from judgescope.parsing.judgment import Judgment
 from judgescope.parsing.mentions import hide_mentions, hide_withdrawn
 from judgescope.parsing.quotes import unquoted
-from judgescope.parsing.rating_grammar import ANSWER, Grammar, forms_of
+from judgescope.parsing.rating_grammar import ANSWER, FINAL, Grammar, forms_of
 from judgescope.parsing.rating_matches import best_ranked, match_value
 from judgescope.parsing.tags import blank_signs
 
@@ -87,7 +87,7 @@ def _all_labelled(grammar: Grammar, visible: str, seen: Glance) -> list[re.Match
     pattern = grammar.labelled
     # a name behind the last number has no value
     last = len(visible) if grammar.labels else seen.last
-    starts = _starts_of_answers(visible, last) if ANSWER in seen.words else []
+    starts = starts_of_answers(visible, seen, last)
     for word in seen.words & grammar.name_words:
         begin = grammar.names[word]
         start = visible.find(begin, 0, last)
@@ -105,25 +105,45 @@ def _all_labelled(grammar: Grammar, visible: str, seen: Glance) -> list[re.Match
     return matches
 
 
-def _starts_of_answers(visible: str, last: int) -> list[int]:
+_SIGN_OF_ANSWER = re.compile(r"\s*(?:is)?\s*[:=]")
+"""What follows `the answer` if that is the name of a rating."""
+
+
+def starts_of_answers(visible: str, seen: Glance, last: int) -> list[int]:
     """Return where `final answer`, `the answer` and `<answer` may begin before `last`.
 
-    >>> _starts_of_answers("an answer. my  answer: 4", 24)
-    [11]
+    >>> from judgescope.parsing.glance import glance, watch
+    >>> seen = glance(text := "my answer fits. my  answer: 4", watch([b"answer"]))
+    >>> starts_of_answers(text, seen, 29)
+    [16]
     """
     starts: list[int] = []
+    if ANSWER not in seen.words:
+        return starts
     at = visible.find("answer", 0, last)
     while at >= 0:
         if at and visible.startswith("<", at - 1):
             starts.append(at)
-        end = at
-        while visible[end - 1 : end].isspace():
-            end -= 1
-        for word in ("final", "the", "my"):
-            if visible.startswith(word, end - len(word)) and end >= len(word):
-                starts.append(end - len(word))
+        words = ["final"] if FINAL in seen.words else []
+        if _SIGN_OF_ANSWER.match(visible, at + len("answer")):
+            words += ["the", "my"]
+        starts += _starts_of_words(words, visible, at)
         at = visible.find("answer", at + 1, last)
     return starts
+
+
+def _starts_of_words(words: list[str], visible: str, end: int) -> list[int]:
+    """Return where those of the words begin that end before `end` and white space."""
+    if not words:
+        return []
+    while visible[end - 1 : end].isspace():
+        end -= 1
+    starts = [end - len(word) for word in words]
+    return [
+        start
+        for start, word in zip(starts, words, strict=True)
+        if start >= 0 and visible.startswith(word, start)
+    ]
 
 
 def unlabelled_ratings(

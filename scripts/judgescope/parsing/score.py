@@ -26,12 +26,13 @@ from judgescope.parsing.keys import (
 )
 from judgescope.parsing.label_prose import read_label
 from judgescope.parsing.lines import named, value_behind
+from judgescope.parsing.lone_ratings import lone_rating
 from judgescope.parsing.mentions import hide_mentions, hide_withdrawn
 from judgescope.parsing.quotes import outside_asides, unquoted
 from judgescope.parsing.rated_sides import (
     SCORES_OF_SIDES,
-    SIDE_WORDS,
     is_of_one_side,
+    names_second_side,
     rates_both_sides,
 )
 from judgescope.parsing.rating_corrections import corrected
@@ -143,8 +144,24 @@ def _read_prose(answer: str, grammar: Grammar, *, plain: bool = False) -> ProseV
     if not plain:
         visible = hide_withdrawn(visible)
     visible = without_echoes(visible, seen, grammar)
-    verdict = _read_visible(answer, visible, seen, grammar)
+    lone = lone_rating(visible, seen, grammar) if plain else None
+    if lone is not None:
+        verdict = _only_verdict(lone, answer, visible, seen, grammar)
+    else:
+        verdict = _read_visible(answer, visible, seen, grammar)
     return corrected(verdict, answer, visible, seen, grammar)
+
+
+def _only_verdict(
+    match: re.Match[str], answer: str, visible: str, seen: Glance, grammar: Grammar
+) -> ProseVerdict:
+    """Return the verdict of the only rating, unless a line behind names another."""
+    unread = _last_named(visible, start_of_value(match), seen)
+    if unread is not None:
+        return ProseVerdict(Judgment("unparsed", UNREAD), unread)
+    judgment = _reading("labelled", match, answer, visible, seen, grammar)
+    start = match.start() if match["explicit"] else None
+    return ProseVerdict(judgment, start, *match.span())
 
 
 def _read_visible(
@@ -201,14 +218,23 @@ def _reading(
     grammar: Grammar,
 ) -> Judgment:
     """Return the judgment of a rating; none if it is that of one of two texts."""
-    names_second = "2" in visible or not SIDE_WORDS.isdisjoint(seen.words)
     if (
         seen.several_numbers
-        and names_second
+        and _names_second_side(visible, match, seen)
         and is_of_one_side(visible, start_of_value(match))
     ):
         return Judgment("unparsed", SCORES_OF_SIDES)
     return reading_of(form, match, answer, grammar)
+
+
+def _names_second_side(visible: str, match: re.Match[str], seen: Glance) -> bool:
+    """Return whether a text may name a second one; the rating's own digits do not."""
+    if names_second_side(visible, seen.words):
+        return True
+    start, end = match.span("number")
+    if start < 0:
+        return "2" in visible
+    return visible.find("2", 0, start) >= 0 or visible.find("2", end) >= 0
 
 
 def _is_open(ratings: list[re.Match[str]], visible: str, grammar: Grammar) -> bool:

@@ -13,6 +13,7 @@ sources. A judge whose R²_l reaches FUNCTION_OF_LENGTH is a function of length.
 See docs/methods.md, "Rules of the verdicts".
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -65,6 +66,10 @@ class Spline:
     """The first knot's quantile of length, and the distance of the last one from 1."""
     folds: int = 20
     """Sources are left out in so many parts, or each alone if they are fewer."""
+    in_parts: int = 20_000
+    """More texts are fitted from sums of each fold: the same least squares, in one
+    pass instead of one for each fold. What is left differs by rounding, up to 3e-12 of
+    a standard deviation."""
 
 
 SPLINE: Final = Spline()
@@ -122,18 +127,16 @@ def natural_spline(values: Floats, knots: Floats) -> Floats:
     """
     columns = [values]
     if knots.size > 2:
-        last = _cubic(values, knots, knots.size - 2)
+        beyond = np.maximum(values - knots[-1], 0.0) ** 3
+        last = _cubic(values, knots, knots.size - 2, beyond)
         for number in range(knots.size - 2):
-            columns.append(_cubic(values, knots, number) - last)
+            columns.append(_cubic(values, knots, number, beyond) - last)
     return np.stack(columns, axis=1)
 
 
-def _cubic(values: Floats, knots: Floats, number: int) -> Floats:
-    first = knots[number]
-    last = knots[-1]
-    above = np.maximum(values - first, 0.0) ** 3
-    beyond = np.maximum(values - last, 0.0) ** 3
-    return np.asarray((above - beyond) / (last - first))
+def _cubic(values: Floats, knots: Floats, number: int, beyond: Floats) -> Floats:
+    above = np.maximum(values - knots[number], 0.0) ** 3
+    return np.asarray((above - beyond) / (knots[-1] - knots[number]))
 
 
 def folds_of(source: Codes, *values: Floats) -> Codes:
@@ -166,6 +169,38 @@ def _left(values: Floats, design: Floats, fold: Codes) -> Floats:
     return residual
 
 
+def _left_of_parts(
+    values: Floats, design_of: Callable[[Flags], Floats], fold: Codes
+) -> Floats:
+    """Values minus the fits of the other folds, from sums of each fold.
+
+    values (n, sides); design_of(texts) is the design of some texts, (texts, columns).
+    The sums are of orthogonal columns, since sums of products of cubes would lose half
+    of the digits. As in `_left`, columns that say the same count once.
+    """
+    numbers = np.unique(fold)
+    designs = [design_of(fold == number) for number in numbers]
+    parts = [np.linalg.qr(design, mode="r") for design in designs]
+    _, sizes, directions = np.linalg.svd(np.concatenate(parts), full_matrices=False)
+    kept = sizes > np.finfo(np.float64).eps * fold.size * sizes[0]
+    orthogonal = directions[kept].T / sizes[kept]
+    products = []
+    moments = []
+    for place, number in enumerate(numbers):
+        designs[place] = designs[place] @ orthogonal
+        products.append(designs[place].T @ designs[place])
+        moments.append(designs[place].T @ values[fold == number])
+    all_products = np.sum(products, axis=0)
+    all_moments = np.sum(moments, axis=0)
+    residual = np.empty_like(values)
+    for place, number in enumerate(numbers):
+        others = all_products - products[place]
+        fitted, *_ = np.linalg.lstsq(others, all_moments - moments[place], rcond=None)
+        mine = fold == number
+        residual[mine] = values[mine] - designs[place] @ fitted
+    return residual
+
+
 def _share_explained(values: Floats, residual: Floats, middle: float) -> float:
     size = float(np.sum((values - middle) ** 2))
     return 1 - float(np.sum(residual**2)) / size if size else 0.0
@@ -192,9 +227,14 @@ def without_length(
     if lengths.size < SPLINE.fewest_texts or np.unique(source).size < 2:
         return FEW_TEXTS_FOR_A_CURVE
     scores = normal_scores(lengths)
-    basis = natural_spline(scores, knots_of(scores))
-    design = np.concatenate([np.ones((x.size, 1)), basis], axis=1)
-    return _removed(x, y, design, folds_of(source, scores, y, x), centre=True)
+    knots = knots_of(scores)
+    fold = folds_of(source, scores, y, x)
+
+    def design_of(texts: Flags) -> Floats:
+        basis = natural_spline(scores[texts], knots)
+        return np.concatenate([np.ones((len(basis), 1)), basis], axis=1)
+
+    return _removed(x, y, design_of, fold, centre=True)
 
 
 def pairs_without_length(
@@ -217,17 +257,31 @@ def pairs_without_length(
         return FEW_TEXTS_FOR_A_CURVE
     scores = normal_scores(every)
     knots = knots_of(scores)
-    near, far = np.split(natural_spline(scores, knots), 2)
-    design = near - far
-    sizes = np.abs(design[:, 0])
-    return _removed(x, y, design, folds_of(source, sizes, x * y), centre=False)
+    near, far = np.split(scores, 2)
+    sizes = np.abs(near - far)
+
+    def design_of(pairs: Flags) -> Floats:
+        return natural_spline(near[pairs], knots) - natural_spline(far[pairs], knots)
+
+    fold = folds_of(source, sizes, x * y)
+    return _removed(x, y, design_of, fold, centre=False)
 
 
 def _removed(
-    x: Floats, y: Floats, design: Floats, fold: Codes, *, centre: bool
+    x: Floats,
+    y: Floats,
+    design_of: Callable[[Flags], Floats],
+    fold: Codes,
+    *,
+    centre: bool,
 ) -> LengthRemoved:
-    judge = _left(x, design, fold)
-    people = _left(y, design, fold)
+    if x.size > SPLINE.in_parts:
+        both = _left_of_parts(np.stack([x, y], axis=1), design_of, fold)
+        judge, people = np.ascontiguousarray(both.T)
+    else:
+        design = design_of(np.ones(x.size, dtype=bool))
+        judge = _left(x, design, fold)
+        people = _left(y, design, fold)
     middle_x = float(x.mean()) if centre else 0.0
     middle_y = float(y.mean()) if centre else 0.0
     return LengthRemoved(

@@ -1,11 +1,15 @@
 """Best length: what is left of agreement when a curve of length is taken out."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from judgescope.statistics import best_length
 from judgescope.statistics.best_length import (
     EQUALLY_LONG,
     FEW_TEXTS_FOR_A_CURVE,
+    SPLINE,
     LengthRemoved,
     correlation_of_rest,
     folds_of,
@@ -117,3 +121,30 @@ def test_equal_lengths_and_few_texts_have_no_curve() -> None:
     few = slice(0, 29)
     assert without_length(x[few], x[few], x[few], source[few]) == FEW_TEXTS_FOR_A_CURVE
     assert pairs_without_length(x, x, x, x, source) == EQUALLY_LONG
+
+
+@pytest.mark.parametrize("different", [3, 400], ids=["few lengths", "many lengths"])
+def test_fit_from_sums_of_folds_is_that_of_all_texts(
+    different: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three lengths make columns of the curve that say the same."""
+    rng = np.random.default_rng(4)
+    lengths = rng.integers(0, different, 2000).astype(float)
+    judge, people = rng.normal(size=(2, 2000)) + lengths / different
+    source = np.arange(2000) // 4
+
+    def left(in_parts: int) -> list[LengthRemoved | str]:
+        spline = replace(SPLINE, in_parts=in_parts)
+        monkeypatch.setattr(best_length, "SPLINE", spline)
+        pairs = np.sign(judge), np.sign(people), lengths, lengths[::-1], source
+        return [
+            without_length(judge, people, lengths, source),
+            pairs_without_length(*pairs),
+        ]
+
+    for whole, sums in zip(left(2000), left(1999), strict=True):
+        assert isinstance(whole, LengthRemoved) and isinstance(sums, LengthRemoved)
+        assert not np.array_equal(sums.judge, whole.judge)
+        assert sums.judge == pytest.approx(whole.judge, abs=1e-11)
+        assert sums.people == pytest.approx(whole.people, abs=1e-11)
+        assert sums.judge_r2 == pytest.approx(whole.judge_r2, abs=1e-12)

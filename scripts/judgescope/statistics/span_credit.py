@@ -147,7 +147,7 @@ def credit_agreement(
         scale=scale_of("span_recall"),
         why=REASONS.no_gold_spans,
     )
-    spans = np.bincount(source, weights=predicted + gold)
+    spans = np.bincount(source, weights=predicted + gold).astype(np.float64)
     return {
         "span_precision": precision,
         "span_recall": recall,

@@ -21,7 +21,14 @@ from judgescope.engines.base import (
     not_applicable,
     number_text,
 )
-from judgescope.schema.cards import ORACLE, ControlModel, Judge, Model, RatingScale
+from judgescope.schema.cards import (
+    CONTROL_FORMS,
+    ORACLE,
+    ControlModel,
+    Judge,
+    Model,
+    RatingScale,
+)
 from judgescope.schema.cards.engines import Engine
 
 
@@ -151,4 +158,10 @@ def _majority(values: Sequence[float]) -> float | None:
 
 
 build = ControlEngine
-ENGINE = Engine(name="control", card=ControlModel, build=build, reads_ratings=True)
+ENGINE = Engine(
+    name="control",
+    card=ControlModel,
+    build=build,
+    forms=CONTROL_FORMS,
+    reads_ratings=True,
+)

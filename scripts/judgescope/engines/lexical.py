@@ -35,7 +35,13 @@ from judgescope.data.sentences import (
     split_sentences,
 )
 from judgescope.engines import base
-from judgescope.schema.cards import Judge, LexicalModel, Model, RatingScale
+from judgescope.schema.cards import (
+    LEXICAL_FORMS,
+    Judge,
+    LexicalModel,
+    Model,
+    RatingScale,
+)
 from judgescope.schema.cards.engines import Engine
 
 Measure = Callable[[str, Sequence[str]], float]
@@ -389,4 +395,4 @@ class LexicalEngine:
 
 
 build = LexicalEngine
-ENGINE = Engine(name="lexical", card=LexicalModel, build=build)
+ENGINE = Engine(name="lexical", card=LexicalModel, build=build, forms=LEXICAL_FORMS)

@@ -30,7 +30,7 @@ from judgescope.engines.base import (
     not_applicable,
     number_text,
 )
-from judgescope.schema.cards import Judge, PlantedModel, RatingScale
+from judgescope.schema.cards import PLANTED_FORMS, Judge, PlantedModel, RatingScale
 from judgescope.schema.cards.engines import Engine
 from judgescope.statistics.arrays import Floats
 
@@ -274,4 +274,10 @@ def _vote(value: float) -> Answer:
 
 
 build = PlantedEngine
-ENGINE = Engine(name="planted", card=PlantedModel, build=build, reads_ratings=True)
+ENGINE = Engine(
+    name="planted",
+    card=PlantedModel,
+    build=build,
+    forms=PLANTED_FORMS,
+    reads_ratings=True,
+)

@@ -54,12 +54,7 @@ def check_judge(
     scales = {title: scale for title, _, _, scale in rated}
     check_decisions(judge, model, scales, forms.get(judge.form), pairs=pairs)
     problem = f"unknown form for the engine {model.engine}"
-    keys_of_form = {
-        "lexical": cards.LEXICAL_FORMS,
-        "control": cards.CONTROL_FORMS,
-        "planted": cards.PLANTED_FORMS,
-    }
-    known = keys_of_form.get(model.engine, [judge.form])
+    known = ENGINES[model.engine].forms or [judge.form]
     check_known([judge.form], known, problem, where=f"{where}, key form")
     _check_pairs(judge, model, where, pairs=pairs)
     _check_reference(judge, model, where, forms.get(judge.form))

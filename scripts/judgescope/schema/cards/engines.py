@@ -43,6 +43,8 @@ class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     replay."""
     reads_ratings: bool = False
     """Whether it computes from people's ratings and choices."""
+    forms: tuple[str, ...] = ()
+    """The forms that its judges can name; (): any."""
     reads_prompts: bool = False
     """Whether it reads prompt forms of config/prompts; only such an engine can write
     texts."""

@@ -120,7 +120,9 @@ def may_be_corrected(folded: str, start: int) -> bool:
     >>> may_be_corrected("rating: 2. wait, 3.", 9), may_be_corrected("rating: 2.", 9)
     (True, False)
     """
-    return not CORRECTION_WORDS.isdisjoint(words_in(folded[start:]))
+    behind = folded[start:]
+    # most replies end with their verdict
+    return len(behind) > 1 and not CORRECTION_WORDS.isdisjoint(words_in(behind))
 
 
 def corrections(folded: str, start: int) -> Iterator[Correction]:

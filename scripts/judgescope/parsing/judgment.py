@@ -81,6 +81,13 @@ class Scale:
     words: tuple[tuple[str, int], ...] = ()
     best: Literal["max", "min"] = "max"
 
+    def __hash__(self) -> int:
+        """Return the hash of the fields that tell most scales apart.
+
+        Patterns are looked up by their scale for every reply.
+        """
+        return hash((self.min, self.max, self.labels))
+
     @property
     def ends(self) -> tuple[float, float]:
         """Return the worst value and the best one."""

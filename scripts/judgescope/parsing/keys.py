@@ -454,6 +454,8 @@ def _without_counts(
 
     `{"pass": 3, "fail": 1}` counts, `{"pass": 0, "fail": 1}` does not.
     """
+    if not about:
+        return about
     numbers = [_whole_number(statement.value) for statement, _ in about]
     if not any(number is not None and number > 1 for number in numbers):
         return about
@@ -544,6 +546,8 @@ def _agreed(
 
     A name that comes again replaces what it had before; other names must agree.
     """
+    if len(stated) == 1:
+        return stated[0]
     last, read = stated[-1]
     if spoken:
         stated = [pair for pair in stated if pair[1].status == "ok"] or stated

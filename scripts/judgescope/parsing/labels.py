@@ -61,6 +61,8 @@ _IT_IS = re.compile(
     r"(?: an?| the)? ",
 )
 _JOINT = re.compile(r"(?<=[^\W_])[\s_-]+(?=[^\W_])")
+_BEGIN = re.compile(r"[^\W_]|[-+]\d")
+"""How a label begins behind its marks."""
 _BETWEEN: Final = r"(?:\s+|[\s_-](?=\w))"
 """What may stand between the words of a label."""
 _EDGES: Final = " \t\r\n*_\"'`()[]{}<>.,:;!?#|~$=-–—•+"
@@ -222,7 +224,7 @@ def _is_taken_back(bare: str, end: int, index: int, known: Vocabulary) -> bool:
 
 def _without_edges(text: str) -> str:
     """Return a folded text without marks, symbols and emoji at its ends."""
-    begin = re.search(r"[^\W_]|[-+]\d", text)
+    begin = _BEGIN.search(text)
     if begin is None:
         return text.strip()
     return text[begin.start() :].rstrip(_EDGES + "✓✔✅☑✗✘❌❎⭐★☆ ")

@@ -128,9 +128,7 @@ def _concluding(folded: str, _tie: str) -> SideInText | None:
     """Return the choice with which the last sentence ends."""
     end = len(folded.rstrip(_EDGE))
     first = max(0, end - LONGEST_SENTENCE)
-    start = 0
-    for mark in ".!?;\n":
-        start = max(start, 1 + folded.rfind(mark, max(first, start), end))
+    start = 1 + max([folded.rfind(mark, first, end) for mark in ".!?;\n"])
     match = _CONCLUDES.search(folded, start, end)
     if match is None or _OPEN_CASE.search(folded, start, end):
         return None

@@ -51,7 +51,9 @@ _AFTER = re.compile(
     r"|by|with|is)\b|(?:as)\b)"
 )
 """What may follow a side in a value: "A and B" and "a matter of taste" name none."""
-_BY = re.compile(r"\s{0,2}(?:and|or|&|/|,\s?(?:and|or)?)\s{0,2}")
+_BY = r"\s{0,2}(?:and|or|&|/|,\s?(?:and|or)?)\s{0,2}"
+_JOINS = re.compile(rf"{MARKS}{_BY}{OPEN}")
+_SIDE = re.compile(SIDE)
 BRACKETS = re.compile(r"\[\[\s{0,3}([^\[\]\n]{1,40}?)\s{0,3}\]\]")
 LONGEST_SENTENCE: Final = 400
 """The maximum number of characters in a sentence that makes a choice."""
@@ -79,7 +81,7 @@ def read_side(text: str, tie: str = "") -> SideReading | None:
     related = RELATION.match(text)
     if related:
         return related_sides(related)
-    inner = BRACKETS.match(text.strip())
+    inner = BRACKETS.match(text.strip()) if "[[" in text else None
     if inner:
         return read_side(inner[1], tie)
     tied = _TIE_VALUE.match(text)
@@ -116,11 +118,11 @@ def _side_of(match: re.Match[str]) -> str:
 
 def _names_both(text: str, end: int) -> bool:
     """Return whether another side follows that no comparison separates."""
-    joined = re.match(rf"{MARKS}{_BY.pattern}{OPEN}", text[end : end + 20])
+    joined = _JOINS.match(text[end : end + 20])
     if joined is None:
         return False
-    other = re.match(rf"{SIDE}", text[end + joined.end() : end + joined.end() + 30])
-    return other is not None
+    begin = end + joined.end()
+    return _SIDE.match(text[begin : begin + 30]) is not None
 
 
 def related_sides(match: re.Match[str]) -> SideReading | None:

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from judgescope.parsing.attribution import is_of_another, is_undecided
-from judgescope.parsing.characters import first_of, fold
+from judgescope.parsing.characters import first_of, fold, is_plain
 from judgescope.parsing.corrections import (
     NOTHING,
     TAKEN_BACK,
@@ -41,7 +41,7 @@ from judgescope.parsing.pair_sides import (
 from judgescope.parsing.quotes import text_says, unquoted
 from judgescope.parsing.rated_sides import SCORES_OF_SIDES
 from judgescope.parsing.reasoning import answer_of
-from judgescope.parsing.structure import structured
+from judgescope.parsing.structure import may_be_structured, structured
 from judgescope.parsing.tags import blank_markup
 from judgescope.parsing.text import nothing_read
 
@@ -63,10 +63,12 @@ def read_choice(text: str, _: Scale | None, *, tie: str = "") -> Judgment:
     then names both letters, or a text that does not belong to its letter, makes no
     choice. tie: the letter that the prompt form gives to a tie, or "".
     """
-    answer = answer_of(text)
+    answer = answer_of(text, plain=is_plain(text))
     if isinstance(answer, Judgment):
         return answer
     letter = tie.lower()
+    if not may_be_structured(answer):
+        return _prose_choice(answer, letter).judgment
     reading = structured(answer, _menu(letter))
     if reading.closed:
         return _complete(reading.judgment) or _nothing_chosen(answer)

@@ -13,16 +13,23 @@ from typing import Final, NamedTuple
 from judgescope.parsing.glance import Glance
 
 _AWARDS = r"give|assign|award|deserve|merit|warrant|earn|receive|get|rate|score"
-_CLAIMED = r"[ \t:\"'(*][^\n]{0,180}?(?:rating|score|verdict)"
+_CLAIMED = (
+    r"(?:[ \t]?[:\"'(*][ \t\"'(*]{0,4}(?:rating|score|verdict)"
+    r"|(?:[ \t][a-z]{1,20}){0,7}?[ \t](?:rating|score|verdict)[ \t]{1,3}(?:of|is)[ \t])"
+)
 _DENIED = rf"\s+(?:\w+\s+)?(?:{_AWARDS})\b"
 _LIMIT = r"(?:imum)?\.?[_\s]\s*(?:possible\s+)?(?:score|rating|mark|grade)"
 _LED: Final = {
     "between": r"between\s+(?:an?\s+)?\.?\d",
-    "point": r"[- ]point",
+    "point": r"point(?:(?<=\d.point)|(?<=one.point)|(?<=two.point)|(?<=six.point)"
+    r"|(?<=ten.point)|(?<=zero.point)|(?<=four.point)|(?<=five.point)|(?<=nine.point)"
+    r"|(?<=three.point)|(?<=seven.point)|(?<=eight.point))",
     "t": rf"n't{_DENIED}",
     "cannot": rf"cannot{_DENIED}",
 }
-"""A word with which an echo begins (`isn't`: `isn`, `t`) -> what must follow it."""
+"""A word with which an echo begins (`isn't`: `isn`, `t`) -> what must follow it.
+
+`point` ends one: a number must stand before it."""
 for _word in ("not", "never"):
     _LED[_word] = rf"{_word}{_DENIED}"
 for _word in ("perfect", "full", "top", "highest", "best", "possible"):
@@ -149,7 +156,7 @@ def _first_sign(
     Only signs between `start` and `end` count.
     """
     first = -1
-    for word in signs.keys() & seen.words:
+    for word in seen.words & signs.keys():
         sign = signs[word].search(folded, start, end)
         if sign and (first < 0 or sign.start() < first):
             first = sign.start()

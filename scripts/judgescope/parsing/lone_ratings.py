@@ -32,6 +32,14 @@ _AT_START = re.compile(
     # words that would belong to the value
     r"(?!(?:and|points?|stars?|out|of|von|sur|su|av|af|van|sobre|dari|de)\b)[a-z])"
 )
+_AWARDED: Final = (
+    ", earning a ",
+    ", resulting in a ",
+    ", receiving a ",
+    ", scoring a ",
+    ", giving it a ",
+)
+"""What makes the rating behind it the judge's own: no mention reaches over it."""
 
 
 def lone_rating(visible: str, seen: Glance, grammar: Grammar) -> re.Match[str] | None:
@@ -53,24 +61,34 @@ def lone_rating(visible: str, seen: Glance, grammar: Grammar) -> re.Match[str] |
     """
     if grammar.labels:
         return None
-    names = seen.words & grammar.name_words
-    if len(names) != 1:
+    start = _start_of_lone_name(visible, seen, grammar)
+    if start < 0:
         return None
-    (word,) = names
-    name = grammar.names[word]
-    start = visible.find(name)
     if start >= len(visible) - _LONGEST:
         match = _AT_END.match(visible, start)
-    elif start == 0 and visible.find(name, 1) < 0:
-        match = _AT_START.match(visible)
-        if match and is_of_another(visible, 0, match.end()):
-            return None
     else:
-        return None
+        match = _AT_START.match(visible) if start == 0 else None
+        if match and is_of_another(visible, start, match.end()):
+            return None
     if match is None or starts_of_answers(visible, seen, len(visible)):
         return None
     if may_quote(visible, start):
         return None
-    if match["prose"] and hide_mentions(visible, seen) != visible:
-        return None
-    return match
+    if match["explicit"] or visible.endswith(_AWARDED, 0, start):
+        return match
+    return match if hide_mentions(visible, seen) == visible else None
+
+
+def _start_of_lone_name(visible: str, seen: Glance, grammar: Grammar) -> int:
+    """Return where the only name of a rating begins that can have a value, else -1."""
+    names = seen.words & grammar.name_words
+    if len(names) == 1:
+        (word,) = names
+        name = grammar.names[word]
+        start = visible.find(name)
+        if visible.find(name, start + 1) < 0:
+            return start
+    # without a number before, names have no value if a full stop stands behind them
+    stop = visible.rfind(". ", 0, seen.first)
+    start = max(stop + 2 if stop > 0 else 0, visible.rfind("\n", 0, seen.first) + 1)
+    return start if start >= len(visible) - _LONGEST else -1

@@ -96,19 +96,40 @@ _BEHIND = {
         ),
         " (?:me|us|you|the|any|judge|rater|grader|evaluator|reader|model|ai)",
     ),
-    **dict.fromkeys(
-        word_set(
-            "unlike judge judges people reader readers reviewer reviewers rater raters"
-            " editor editors critic critics user users fans viewer viewers guest guests"
-            " customer customers audience audiences journalists"
-        ),
-        "",
-    ),
+    "unlike": "",
 }
 """A word of mentions -> what must follow it; every mention has one of these words."""
+
+
+def _preceded(word: str, before: str) -> str:
+    """The pattern of the end of a word that stands behind one of some phrases."""
+    phrases = before.split(",")
+    return "|".join(f"(?<={phrase} {word})" for phrase in phrases)
+
+
+def _people_behind(word: str) -> str:
+    """What shows that people rate, not only read: `critics gave`, `by fans`."""
+    rates = r" (?:gave|gives?|rate[sd]?|award(?:s|ed)?|score[sd]?)"
+    by = _preceded(word, "by,by the,by most,by many,by some")
+    return f"(?:{rates}|{by}|{_others_behind(word)})"
+
+
+def _others_behind(word: str) -> str:
+    """What shows that others judge: `some judges`, `a different reader`."""
+    return f"(?:{_preceded(word, 'some,many,another,different')})"
+
+
+_OTHERS = "judge judges people reader rater raters reviewer editor editors"
+_BEHIND |= {word: _others_behind(word) for word in word_set(_OTHERS)}
+_PEOPLE_WORDS = (
+    "critic critics user users fans viewer viewers guest guests customer customers"
+    " audience audiences readers reviewers journalists"
+)
+_BEHIND |= {word: _people_behind(word) for word in word_set(_PEOPLE_WORDS)}
 _IN_REPORTS = frozenset(
     b"says claims states reports mentions notes writes quotes adds".split()
 )
+_VERBS = {verb: f" {verb.decode()}" for verb in _IN_REPORTS}
 _BEFORE_SIGN = frozenset(word.encode() for word in _BEHIND)
 MENTION_WORDS = _IN_REPORTS | _BEFORE_SIGN
 """The words that a glance looks for."""
@@ -187,10 +208,8 @@ def _may_mention(folded: str, seen: Glance) -> bool:
 
 def _may_report(folded: str, seen: Glance) -> bool:
     """Return whether a word for the judged text stands before one of speaking."""
-    if _IN_REPORTS.isdisjoint(seen.words):
-        return False
-    for word in _IN_REPORTS.intersection(seen.words):
-        verb = f" {word.decode()}"
+    for word in _IN_REPORTS & seen.words:
+        verb = _VERBS[word]
         at = folded.find(verb)
         while at >= 0:
             noun = folded[folded.rfind(" ", 0, at) + 1 : at]

@@ -150,6 +150,16 @@ FORMS = {
     rf"\s?[:=]VALUE{UNIT}[\W_]*\Z",
 }
 """Name -> pattern of a rating without a label, in order of precedence."""
+SIGNS_OF_FORMS = {
+    "double_brackets": ("[[",),
+    "fraction": ("/", "out"),
+    "named_line": (":", "="),
+    "named_lead": (":", "="),
+    "glossed": ("(",),
+    "answer": ("answer",),
+    "total": ("total",),
+}
+"""Name of a form -> signs of which it has one: without them it is not sought."""
 LEADING_LABEL = (
     r"\A(?:[->#=]{1,6}\s+)?VALUE(?:[ \t]*+[.:]?[ \t]*+\n|\s+[-–—]+\s"
     r"|,?\s+(?:because|since|as)\b"

@@ -9,6 +9,7 @@ from judgescope.parsing.glance import Glance
 from judgescope.parsing.judgment import Judgment
 from judgescope.parsing.mentions import hide_mentions, hide_withdrawn
 from judgescope.parsing.quotes import unquoted
+from judgescope.parsing.rating_forms import SIGNS_OF_FORMS
 from judgescope.parsing.rating_grammar import ANSWER, FINAL, Grammar, forms_of
 from judgescope.parsing.rating_matches import best_ranked, match_value
 from judgescope.parsing.tags import blank_signs
@@ -127,15 +128,14 @@ def starts_of_answers(visible: str, seen: Glance, last: int) -> list[int]:
         words = ["final"] if FINAL in seen.words else []
         if _SIGN_OF_ANSWER.match(visible, at + len("answer")):
             words += ["the", "my"]
-        starts += _starts_of_words(words, visible, at)
+        if words:
+            starts += _starts_of_words(words, visible, at)
         at = visible.find("answer", at + 1, last)
     return starts
 
 
 def _starts_of_words(words: list[str], visible: str, end: int) -> list[int]:
     """Return where those of the words begin that end before `end` and white space."""
-    if not words:
-        return []
     while visible[end - 1 : end].isspace():
         end -= 1
     starts = [end - len(word) for word in words]
@@ -151,6 +151,9 @@ def unlabelled_ratings(
 ) -> Iterator[tuple[str, re.Match[str]]]:
     """Yield the last match of each pattern whose matches all have the same value."""
     for form, pattern in forms_of(grammar.scale).items():
+        signs = SIGNS_OF_FORMS.get(form)
+        if signs and not any(sign in visible for sign in signs):
+            continue
         matches = unquoted(pattern.finditer(visible), visible)
         if form.startswith("named"):
             matches = best_ranked(matches) or []

@@ -146,22 +146,27 @@ def _read_prose(answer: str, grammar: Grammar, *, plain: bool = False) -> ProseV
     visible = without_echoes(visible, seen, grammar)
     lone = lone_rating(visible, seen, grammar) if plain else None
     if lone is not None:
-        verdict = _only_verdict(lone, answer, visible, seen, grammar)
-    else:
-        verdict = _read_visible(answer, visible, seen, grammar)
+        return _only_verdict(lone, answer, visible, seen, grammar)
+    verdict = _read_visible(answer, visible, seen, grammar)
     return corrected(verdict, answer, visible, seen, grammar)
 
 
 def _only_verdict(
     match: re.Match[str], answer: str, visible: str, seen: Glance, grammar: Grammar
 ) -> ProseVerdict:
-    """Return the verdict of the only rating, unless a line behind names another."""
-    unread = _last_named(visible, start_of_value(match), seen)
-    if unread is not None:
-        return ProseVerdict(Judgment("unparsed", UNREAD), unread)
-    judgment = _reading("labelled", match, answer, visible, seen, grammar)
+    """Return the verdict of the only rating, or that which stands behind it."""
     start = match.start() if match["explicit"] else None
-    return ProseVerdict(judgment, start, *match.span())
+    behind = start_of_value(match)
+    ends_reply = match.end() + len(".") >= len(visible)
+    unread = None if ends_reply else _last_named(visible, behind, seen)
+    if unread is not None:
+        verdict = ProseVerdict(Judgment("unparsed", UNREAD), unread)
+    else:
+        judgment = _reading("labelled", match, answer, visible, seen, grammar)
+        verdict = ProseVerdict(judgment, start, *match.span())
+    if ends_reply:
+        return verdict
+    return corrected(verdict, answer, visible, seen, grammar)
 
 
 def _read_visible(

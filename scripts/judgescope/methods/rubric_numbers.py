@@ -211,8 +211,8 @@ def _as_rater(rubric: Rubric) -> Iterator[RubricNumber]:
     def value(x: Floats, y: Floats) -> Mapping[str, Replicated]:
         case = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
         from_labels = LabelPairs(y[case], x[case], case)
-        found = on_pairs(from_labels, source, rubric.weights)
-        return {name: found[name] for name in compared}
+        numbers = on_pairs(from_labels, source, rubric.weights)
+        return {name: numbers[name] for name in compared}
 
     if len(cases.experts) < 2:
         return
@@ -321,8 +321,10 @@ def _systems(rubric: Rubric) -> Iterator[RubricNumber]:
         )
         yield RubricNumber("corrected_mean", BY_SYSTEM, estimate, system=system)
         if not why:
-            own = uncorrected_mean(sample, (0.0, 1.0))
-            yield RubricNumber("uncorrected_mean", BY_SYSTEM, own, system=system)
+            uncorrected = uncorrected_mean(sample, (0.0, 1.0))
+            yield RubricNumber(
+                "uncorrected_mean", BY_SYSTEM, uncorrected, system=system
+            )
 
 
 def _system_means(rubric: Rubric, scores: Floats) -> Floats:

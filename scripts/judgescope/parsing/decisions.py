@@ -77,7 +77,7 @@ def options_of(scale: Scale, kind: str) -> list[str]:
     """
     grid = scale.grid() or []
     if kind == "score":
-        return [str(place) for place in range(len(grid))]
+        return [str(position) for position in range(len(grid))]
     return list(scale.labels) or [f"{value:g}" for value in grid]
 
 
@@ -90,11 +90,11 @@ def _choice(answer: Mapping[str, Any], rule: str) -> Judgment:
     """Return the judgment of a choice between two texts."""
     shares = _shares(answer, SIDES)
     _agreeing(answer, shares, SIDES)
-    place = _likeliest(shares, SIDES, answer)
-    if place is None:
+    position = _likeliest(shares, SIDES, answer)
+    if position is None:
         return Judgment("unparsed", "equal_options")
-    value = CHOICE_VALUES[SIDES[place].lower()]
-    return _sure(Judgment("ok", rule, value, SIDES[place]), shares[place])
+    value = CHOICE_VALUES[SIDES[position].lower()]
+    return _sure(Judgment("ok", rule, value, SIDES[position]), shares[position])
 
 
 def _agreeing(
@@ -106,7 +106,7 @@ def _agreeing(
     if answer.get("type") == "score":
         score = answer.get("score")
         given = [answer["probabilities"][option] for option in options]
-        mean = math.fsum(place * share for place, share in enumerate(given))
+        mean = math.fsum(position * share for position, share in enumerate(given))
         rounded = ROUNDING * (sum(range(len(given))) + 1)
         near = max(MEAN_TOLERANCE, rounded) + 1e-9
         agrees = not answer.get("relabelled")
@@ -114,11 +114,11 @@ def _agreeing(
             agrees &= _is_number(score) and abs(score - mean) <= near
     else:
         choice = answer.get("choice")
-        most = max(shares)
+        largest = max(shares)
         leading = [
             option
             for option, share in zip(options, shares, strict=True)
-            if share == most
+            if share == largest
         ]
         agrees = choice is None or choice in leading
     if not agrees:
@@ -190,11 +190,13 @@ def _likeliest(
     """Return the place of the likeliest option; of equal ones that which the answer
     names, None if it names none.
     """
-    most = max(shares)
-    leading = [place for place, share in enumerate(shares) if share == most]
+    largest = max(shares)
+    leading = [position for position, share in enumerate(shares) if share == largest]
     if len(leading) == 1:
         return leading[0]
-    named = [place for place in leading if options[place] == answer.get("choice")]
+    named = [
+        position for position in leading if options[position] == answer.get("choice")
+    ]
     return named[0] if named else None
 
 
@@ -212,12 +214,12 @@ def _verdict(
     if kind == "noul":
         # One half counts as true.
         better = len(grid) - 1 if scale.best == "max" else 0
-        place: int | None = better if shares[better] >= 1 / 2 else 1 - better
+        position: int | None = better if shares[better] >= 1 / 2 else 1 - better
     else:
-        place = _likeliest(shares, options_of(scale, kind), answer)
-    if place is None and scale.words:
+        position = _likeliest(shares, options_of(scale, kind), answer)
+    if position is None and scale.words:
         return Judgment("unparsed", "equal_options")
-    likeliest = shares.index(max(shares)) if place is None else place
+    likeliest = shares.index(max(shares)) if position is None else position
     label = scale.labels[likeliest] if scale.labels else None
     if scale.words and not expected:
         judgment = Judgment("ok", rule, float(likeliest), label)

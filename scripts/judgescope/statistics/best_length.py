@@ -186,18 +186,18 @@ def _left_of_parts(
     orthogonal = directions[kept].T / sizes[kept]
     products = []
     moments = []
-    for place, number in enumerate(numbers):
-        designs[place] = designs[place] @ orthogonal
-        products.append(designs[place].T @ designs[place])
-        moments.append(designs[place].T @ values[fold == number])
+    for part, number in enumerate(numbers):
+        designs[part] = designs[part] @ orthogonal
+        products.append(designs[part].T @ designs[part])
+        moments.append(designs[part].T @ values[fold == number])
     all_products = np.sum(products, axis=0)
     all_moments = np.sum(moments, axis=0)
     residual = np.empty_like(values)
-    for place, number in enumerate(numbers):
-        others = all_products - products[place]
-        fitted, *_ = np.linalg.lstsq(others, all_moments - moments[place], rcond=None)
+    for part, number in enumerate(numbers):
+        others = all_products - products[part]
+        fitted, *_ = np.linalg.lstsq(others, all_moments - moments[part], rcond=None)
         mine = fold == number
-        residual[mine] = values[mine] - designs[place] @ fitted
+        residual[mine] = values[mine] - designs[part] @ fitted
     return residual
 
 

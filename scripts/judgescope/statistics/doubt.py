@@ -205,9 +205,9 @@ def against_ratings(predictions: Floats, people: Floats, doubt: Floats) -> Flags
     >>> against_ratings(np.zeros((1, 4)), people, np.array([0.1, 0.1, 0.1, -2.0]))
     array([[False, False, False,  True]])
     """
-    apart = predictions - people
+    distances = predictions - people
     contradicts = np.zeros(predictions.shape, dtype=bool)
-    for at, errors in enumerate(apart):
+    for at, errors in enumerate(distances):
         known = errors[np.isfinite(errors)]
         spread = float(known.std(ddof=1)) if known.size > 1 else 0.0
         far = np.abs(errors) >= max(spread, 1e-9)

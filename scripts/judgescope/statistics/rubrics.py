@@ -266,10 +266,10 @@ def order_kept(first: Floats, second: Floats) -> Estimate:
     same = 0.0
     ties = 0
     pairs = 0
-    for at, one in enumerate(known):
+    for at, text in enumerate(known):
         for other in known[at + 1 :]:
             signs = [
-                np.sign(round(float(values[one] - values[other]), 9))
+                np.sign(round(float(values[text] - values[other]), 9))
                 for values in (first, second)
             ]
             pairs += 1

@@ -33,7 +33,7 @@ def encoding_of(content: bytes) -> str | None:
     True
     """
     best = None
-    most = 1
+    most_known = 1
     for encoding, language in ENCODINGS.items():
         try:
             text = content.decode(encoding)
@@ -41,9 +41,9 @@ def encoding_of(content: bytes) -> str | None:
             continue
         headers = re.split(r"[,;\t|]", text.lstrip("\r\n").partition("\n")[0])
         known = sum(_has_word(header, language) for header in headers)
-        if known > most:
+        if known > most_known:
             best = encoding
-            most = known
+            most_known = known
     return best
 
 

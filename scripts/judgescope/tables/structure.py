@@ -287,9 +287,9 @@ def columns_by_system(columns: Sequence[str]) -> SystemColumns | None:
             split = split_column(column)
             if split is not None:
                 by_rest.setdefault(split.rest, {})[split.system] = column
-        found = _systems_in(by_rest)
-        if found is not None:
-            return found
+        systems = _systems_in(by_rest)
+        if systems is not None:
+            return systems
     return None
 
 

@@ -33,8 +33,6 @@ NO_CLAIM: Final = {
     "asked_once": "asked once",
 }
 """Why there is no claim -> at most three words for it."""
-BEATS: Final = {base.BEST_LENGTH: "keeps"}
-"""Strongest rival -> the word before it where a claim holds, "beats" of others."""
 NO_PERSON: Final = "no person to compare"
 """What stands beside a claim that holds where people do not agree with each other."""
 COUNTED: Final = {
@@ -45,10 +43,6 @@ COUNTED: Final = {
     Sign.NO_CLAIM: "without a claim",
 }
 """Sign -> its words behind a number of claims."""
-SHARES: Final = frozenset({"tnr", "tpr"})
-"""Statistics that are shares of the texts of a label."""
-ONLY_SYSTEM: Final = "knowing only the system"
-"""The rival that gives every text the same score as others of its system."""
 LEFT: Final = "normal_scores"
 """The kind of number that is left of a claim without length."""
 
@@ -131,7 +125,9 @@ def with_n(claim: ReportedClaim) -> str:
     """The interval of a number and, of a share of texts, how many they are."""
     row = number_row(claim)
     shown = spread(row)
-    if shown and row.statistic in SHARES:
+    # Statistics that are shares of the texts of a label.
+    share_statistics = frozenset({"tnr", "tpr"})
+    if shown and row.statistic in share_statistics:
         return f"{shown} of {plural(row.n, 'text')}"
     return shown
 
@@ -161,7 +157,9 @@ def degree(claim: ReportedClaim) -> str:
 def beaten(claim: ReportedClaim) -> str:
     """What a claim that holds is better than: the strongest rival, or chance."""
     rival = rival_words(claim)
-    return f"{BEATS.get(_rival(claim), 'beats')} {rival}" if rival else "beats chance"
+    # Strongest rival -> the word before it where a claim holds, "beats" of others.
+    beats = {base.BEST_LENGTH: "keeps"}
+    return f"{beats.get(_rival(claim), 'beats')} {rival}" if rival else "beats chance"
 
 
 def gap_to_person(claim: ReportedClaim) -> ReportRow | None:
@@ -247,10 +245,12 @@ def rival_words(claim: ReportedClaim) -> str:
     if name == base.BEST_LENGTH:
         # What a curve of length leaves is a correlation, whatever the claim's number.
         return "length" if known is None else f"{brief(LEFT, known)} without length"
+    # The rival that gives every text the same score as others of its system.
+    only_system = "knowing only the system"
     if name == base.SYSTEMS:
         if strongest.value is not None:
-            return f"{ONLY_SYSTEM}, p {p_value(strongest.value)}"
-        return ONLY_SYSTEM
+            return f"{only_system}, p {p_value(strongest.value)}"
+        return only_system
     if name == base.WITHIN:
         return "knowing only the source"
     return ""

@@ -71,7 +71,6 @@ class ChartLayout:
 
 PALETTE = Palette()
 LAYOUT = ChartLayout()
-_ROLES = re.compile(r' role="graphics-[a-z]+" aria-roledescription="[^"]*"')
 _QUANTITATIVE = {"type": "quantitative"}
 
 
@@ -187,31 +186,6 @@ def signs(names: Sequence[str]) -> list[Series]:
     ]
 
 
-_CIRCLE = re.compile(
-    r'<path transform="translate\(([\d.-]+),([\d.-]+)\)" d="M([\d.]+),0'
-    r'A\3,\3,0,1,1,-\3,0A\3,\3,0,1,1,\3,0Z?"'
-)
-"""A circle as the converter draws it."""
-_UNSEEN = re.compile(
-    r'<path class="(?:background|foreground)"[^>]* d="(?:M0,0h0v0h0Z)?"[^>]*/>'
-    r'| pointer-events="none"| opacity="1"'
-)
-"""Empty frames, and attributes with the default of a picture that is not clicked."""
-_DECIMALS = re.compile(r"(\d\.\d\d)\d+(?=[^<>]*>)")
-"""A number within a tag with more than two decimals."""
-
-
-_ONE_CIRCLE = re.compile(
-    r'<circle( cx="[^"]*" cy="[^"]*" r="[^"]*")((?: (?!opacity)[a-z-]+="[^"]*")*)'
-    r'((?: opacity="[^"]*")?)/>'
-)
-"""A circle: its place and size, its look, and how far it is seen through.
-
-A group with that opacity would hide where its circles overlap.
-"""
-_CIRCLES = re.compile(r"(?:<circle [^<>]*/>){4,}")
-
-
 def svg(spec: Spec) -> str:
     """Return a specification as SVG; nothing is fetched.
 
@@ -220,7 +194,8 @@ def svg(spec: Spec) -> str:
     import vl_convert
 
     drawn: str = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
-    return slim(_ROLES.sub("", drawn))
+    roles_pattern = re.compile(r' role="graphics-[a-z]+" aria-roledescription="[^"]*"')
+    return slim(roles_pattern.sub("", drawn))
 
 
 def slim(drawn: str) -> str:
@@ -233,16 +208,35 @@ def slim(drawn: str) -> str:
     ...     '3,0" opacity="1" fill="red"/>')
     '<circle cx="7.12" cy="2" r="3" fill="red"/>'
     """
-    drawn = _CIRCLE.sub(r'<circle cx="\1" cy="\2" r="\3"', drawn)
-    drawn = _UNSEEN.sub("", drawn)
-    drawn = _DECIMALS.sub(r"\1", drawn)
-    return _CIRCLES.sub(_with_one_look, drawn)
+    # A circle as the converter draws it.
+    circle_pattern = re.compile(
+        r'<path transform="translate\(([\d.-]+),([\d.-]+)\)" d="M([\d.]+),0'
+        r'A\3,\3,0,1,1,-\3,0A\3,\3,0,1,1,\3,0Z?"'
+    )
+    drawn = circle_pattern.sub(r'<circle cx="\1" cy="\2" r="\3"', drawn)
+    # Empty frames, and attributes with the default of a picture that is not clicked.
+    unseen_pattern = re.compile(
+        r'<path class="(?:background|foreground)"[^>]* d="(?:M0,0h0v0h0Z)?"[^>]*/>'
+        r'| pointer-events="none"| opacity="1"'
+    )
+    drawn = unseen_pattern.sub("", drawn)
+    # A number within a tag with more than two decimals.
+    decimals_pattern = re.compile(r"(\d\.\d\d)\d+(?=[^<>]*>)")
+    drawn = decimals_pattern.sub(r"\1", drawn)
+    circles_pattern = re.compile(r"(?:<circle [^<>]*/>){4,}")
+    return circles_pattern.sub(_with_one_look, drawn)
 
 
 def _with_one_look(run: re.Match[str]) -> str:
     """Circles that follow each other: those of one look in a group that has it."""
     parts = []
-    circles = _ONE_CIRCLE.findall(run[0])
+    # A circle: its place and size, its look, and how far it is seen through. A group
+    # with that opacity would hide where its circles overlap.
+    one_circle = re.compile(
+        r'<circle( cx="[^"]*" cy="[^"]*" r="[^"]*")((?: (?!opacity)[a-z-]+="[^"]*")*)'
+        r'((?: opacity="[^"]*")?)/>'
+    )
+    circles = one_circle.findall(run[0])
     # So many circles of one look share a group.
     fewest_alike = 4
     for look, alike in groupby(circles, key=itemgetter(1)):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from judgescope.methods.claims import base
 from judgescope.methods.claims.base import (
@@ -41,8 +41,6 @@ class ClaimKind(NamedTuple):
     question: str = ""
 
 
-NEEDED: Final = "more_needed"
-"""The statistic of how much more data would decide whether a bar is met."""
 KINDS = {
     base.AGREEMENT: ClaimKind("agreeing with people on {}"),
     base.LABELS: ClaimKind("giving people's label on {}", "balanced_accuracy"),
@@ -233,10 +231,12 @@ def _claim(
     else:
         _, number = kind.split()  # "bar spearman"
     row = by_name.get(number, verdict)
-    needed = by_name.get(NEEDED)
+    # The statistic of how much more data would decide whether a bar is met.
+    needed_statistic = "more_needed"
+    needed = by_name.get(needed_statistic)
     if needed is not None:
         of_labels = needed._replace(method=dataset.rated_by.in_words(needed.method))
-        by_name = {**by_name, NEEDED: of_labels}
+        by_name = {**by_name, needed_statistic: of_labels}
     return ReportedClaim(
         judge=judge.id,
         dataset=dataset.id,

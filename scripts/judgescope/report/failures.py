@@ -8,7 +8,7 @@ difference of ranks between people and judge, of damage the text with the larges
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from markupsafe import Markup
@@ -26,9 +26,6 @@ from judgescope.report.standings import standings
 from judgescope.report.words import amount, listed, percent, plural
 from judgescope.report.worst_cases import WorstCaseReader
 from judgescope.statistics.arrays import Floats
-
-PROGRAMS: Final = frozenset({"lexical", "command"})
-"""Engines of judges whose score a program computes from the text."""
 
 
 class Farthest(NamedTuple):
@@ -295,7 +292,9 @@ def words_of(judge: ShownJudge, draws: Sequence[Draw]) -> str:
 
 def how_scored(judge: ShownJudge, judgment: Judged) -> str:
     """How a score came about."""
-    if judge.engine in PROGRAMS:
+    # Engines of judges whose score a program computes from the text.
+    programs = frozenset({"lexical", "command"})
+    if judge.engine in programs:
         return "computed by a program"
     if judge.engine == "derived":
         return judge.about

@@ -110,8 +110,6 @@ FEWEST_SHOWN = 2
 """The least of these for each aspect."""
 LONGEST_REMARK = 600
 """Characters of an error's words, kind and explanation that are shown, each."""
-_QUESTION = ("aspect", "criterion", "target", "target_b", "hint", "draw")
-"""The columns that say which question a judgment or a reply answers."""
 Question = tuple[str, str | None, str, str | None]
 """Aspect, criterion, text, and the second text of a pair."""
 
@@ -239,17 +237,19 @@ class DatasetTexts:
 def _draws(judgments: str, replies: str) -> Mapping[Question, list[Draw]]:
     """Return (aspect, criterion, target, target_b) -> its judgments."""
     answer = ("status", "value", "label", "rule", "parser", "rationale", "spans")
-    names = [*_QUESTION, "kind", *answer]
+    # The columns that say which question a judgment or a reply answers.
+    question_columns = ("aspect", "criterion", "target", "target_b", "hint", "draw")
+    names = [*question_columns, "kind", *answer]
     rows = read_table("judgments", judgments, names).to_pylist()
     texts = {}
     # a judge that is made from others, or computes, has judgments and no replies
     if any(row["kind"] != "derive" and row["parser"] != COMPUTED for row in rows):
-        replied = read_table("answers", replies, [*_QUESTION, "text"])
+        replied = read_table("answers", replies, [*question_columns, "text"])
         for row in replied.to_pylist():
-            texts[tuple(map(row.get, _QUESTION))] = row["text"]
+            texts[tuple(map(row.get, question_columns))] = row["text"]
     draws = defaultdict(list)
     for row in rows:
-        question = tuple(map(row.get, _QUESTION))
+        question = tuple(map(row.get, question_columns))
         aspect, criterion, target, target_b, hint, number = question
         draw = Draw(
             draw=number,

@@ -63,7 +63,6 @@ Setting = tuple[str, str, str]
 
 MOST_NUMBERS: Final = 200
 """Of a judge with more numbers, the page says how many each table has."""
-MOST_PICTURES: Final = 3
 
 
 def render(report: CardReport) -> Iterator[tuple[str, str]]:
@@ -130,9 +129,10 @@ def _picture_and_steps(report: CardReport, judge: ShownJudge) -> Iterator[PageBl
     panels: list[DrawnPanel] = []
     axes = ""
     matrix = standings(report)
+    most_pictures = 3
     for column in matrix.folding.columns:
         for claim in matrix.of_column(judge, column):
-            if column.rank not in (1, 2, 3) or len(panels) == MOST_PICTURES:
+            if column.rank not in (1, 2, 3) or len(panels) == most_pictures:
                 continue
             dataset = next(d for d in report.datasets if d.id == claim.dataset)
             picture = picture_of(

@@ -17,11 +17,6 @@ TABLES: Final = {
     base.PAIRS: "pairwise",
 }
 """Kind of claims -> the table of a study that has the literature's measures."""
-GROUPS: Final = {
-    base.AGREEMENT: literature.OF_RATINGS,
-    base.LABELS: (("", tuple((name, "pooled") for name in literature.OF_LABELS)),),
-    base.PAIRS: (("", tuple((name, "pooled") for name in literature.OF_PAIRS)),),
-}
 
 
 def grouped(
@@ -41,7 +36,12 @@ def grouped(
     known: dict[tuple[str, str], ReportRow] = {}
     for row in mine.where(judge_b=""):
         known.setdefault((row.statistic, row.level), row)
-    for name, measures in GROUPS[claim.kind]:
+    groups = {
+        base.AGREEMENT: literature.OF_RATINGS,
+        base.LABELS: (("", tuple((name, "pooled") for name in literature.OF_LABELS)),),
+        base.PAIRS: (("", tuple((name, "pooled") for name in literature.OF_PAIRS)),),
+    }
+    for name, measures in groups[claim.kind]:
         group = [known[measure] for measure in measures if measure in known]
         if group:
             yield name, group

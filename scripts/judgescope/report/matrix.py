@@ -61,12 +61,7 @@ from judgescope.statistics.verdict import Sign
 
 MOST_LINES: Final = 12
 """Lines of judges that are shown; further ones are folded."""
-TOLD: Final = "told the right ratings, so its agreement shows nothing"
 RULES: Final = "Rules that ignore quality"
-APART: Final = "people do not agree: no ceiling"
-"""What is said of people on an aspect on which they do not agree with each other."""
-FURTHER_RANK: Final = 5
-"""From this rank on, questions are not about ratings or damage."""
 
 
 # --- the parts ------------------------------------------------------------------------
@@ -279,7 +274,7 @@ class MatrixMaker:
         if judge.hint:
             cells = [
                 MatrixCell(
-                    more=TOLD,
+                    more="told the right ratings, so its agreement shows nothing",
                     sign=drawing.sign(Sign.NO_CLAIM),
                     look="noclaim told",
                     span=len(self.columns),
@@ -363,7 +358,9 @@ class MatrixMaker:
             return sources[column.dataset].no_ceiling
         if column.rank in (1, 2, 3) and raters < 2:
             return "one person: no ceiling" if raters else "no person: no ceiling"
-        if column.rank >= FURTHER_RANK:
+        # From this rank on, questions are not about ratings or damage.
+        further_rank = 5
+        if column.rank >= further_rank:
             return "people were not asked"
         return "no single number" if self.several[column] else "not measured"
 
@@ -374,10 +371,13 @@ class MatrixMaker:
         if axis is not None and ends is not None:
             beside = BesidePerson(ends)
             drawn = drawing.micro(axis, Sign.HOLDS, None, beside=beside)
+        # What is said of people on an aspect on which they do not agree with each
+        # other.
+        no_ceiling = "people do not agree: no ceiling"
         return MatrixCell(
             brief(row.statistic, row.value or 0.0),
             more=cell_words.spread(row),
-            below=APART if self._apart(column) else "",
+            below=no_ceiling if self._apart(column) else "",
             drawn=drawn,
             sort=row.value,
             look="person-number",

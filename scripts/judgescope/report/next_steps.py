@@ -21,8 +21,6 @@ from judgescope.report.worse_slices import worse_slice
 from judgescope.statistics.verdict import Outcome, Sign
 
 MOST_STEPS: Final = 4
-UNREAD: Final = 0.05
-"""From this share of unread replies on, reading them comes first."""
 
 
 def next_steps(report: Report) -> NextSteps | None:
@@ -77,10 +75,12 @@ class NextStepRules:
     def unread(self, judges: list[ShownJudge]) -> Iterator[NextStep]:
         """The judge with the largest share of unread replies."""
         worst = None
+        # From this share of unread replies on, reading them comes first.
+        most_unread = 0.05
         for judge in judges:
             tally = tally_of(self.report, judge)
             lost = tally.asked - tally.counts["ok"]
-            if tally.asked and lost / tally.asked > UNREAD:
+            if tally.asked and lost / tally.asked > most_unread:
                 share = lost / tally.asked
                 if worst is None or share > worst[0]:
                     worst = share, judge, lost, tally.asked

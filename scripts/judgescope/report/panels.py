@@ -198,7 +198,6 @@ class _Grid(NamedTuple):
 
 
 ENSEMBLES = _Grid(columns=3, wide=240, high=190, left=44, top=26, right=14, bottom=24)
-COSTS = _Grid(columns=2, wide=370, high=220, left=50, top=28, right=20, bottom=26)
 
 
 class _Frame:
@@ -545,9 +544,10 @@ def scatter_spec(panels: Sequence[Priced], *, x: str) -> Spec:
         prices += panel.prices
     across = _PriceScale.covering(prices)
     canvas = Canvas()
+    costs = _Grid(columns=2, wide=370, high=220, left=50, top=28, right=20, bottom=26)
     for number, panel in enumerate(panels):
         frame = _Frame(
-            canvas, COSTS, number, panel.title, AxisScale.covering(panel.values)
+            canvas, costs, number, panel.title, AxisScale.covering(panel.values)
         )
         across.ticks(frame)
         if panel.level is not None:
@@ -562,7 +562,7 @@ def scatter_spec(panels: Sequence[Priced], *, x: str) -> Spec:
             frame.upright("interval", at, dot.row)
             canvas.add("judge", at, y)
             canvas.add("name", at + 5, y - 7, text=str(dot.number))
-    return _framed(canvas, COSTS, len(panels), x)
+    return _framed(canvas, costs, len(panels), x)
 
 
 def _draw_steps(

@@ -19,9 +19,6 @@ from judgescope.statistics.verdict import Sign
 
 MOST_COLUMNS: Final = 8
 """With more columns, groups of damage are folded first, then datasets."""
-BARS: Final = "Required bars"
-PAIRS: Final = "Better of two texts"
-LABELS: Final = "People's labels"
 OTHER_TESTS: Final = "Other tests"
 """The group of what is neither about ratings nor about damage."""
 
@@ -43,13 +40,11 @@ class MatrixQuestion:
     dataset: str = ""
 
 
-LEVELS: Final = ("character", "word", "sentence", "text")
-"""The order of levels of perturbations; others come last."""
-
-
 def level_rank(level: str) -> int:
     """The place of a level of perturbations."""
-    return LEVELS.index(level) if level in LEVELS else len(LEVELS)
+    # The order of levels of perturbations; others come last.
+    levels = ("character", "word", "sentence", "text")
+    return levels.index(level) if level in levels else len(levels)
 
 
 ClaimsByQuestion = Mapping[MatrixQuestion, Sequence[ReportedClaim]]
@@ -130,7 +125,7 @@ def question_of(report: Report, claim: ReportedClaim) -> MatrixQuestion:
     """The question that a claim answers, before columns are folded."""
     kind = claim.kind.partition(" ")[0]
     if kind == base.BAR:
-        return MatrixQuestion(0, BARS, _bar_title(report, claim))
+        return MatrixQuestion(0, "Required bars", _bar_title(report, claim))
     if kind == base.AGREEMENT:
         return _agreement(report, claim)
     labels = _labels_of(report, claim.dataset)
@@ -140,7 +135,9 @@ def question_of(report: Report, claim: ReportedClaim) -> MatrixQuestion:
         title = ("Bad caught", "Good kept")[FOUND[kind]]
         return MatrixQuestion(2, labels, title, KINDS[kind].number, "aspects")
     if kind == base.PAIRS:
-        return MatrixQuestion(3, PAIRS, claim.subject, KINDS[kind].number, "aspects")
+        return MatrixQuestion(
+            3, "Better of two texts", claim.subject, KINDS[kind].number, "aspects"
+        )
     damage = "Damage noticed"
     if kind == base.PERTURBATION:
         levels = {shown.cell: shown.level for shown in report.perturbations}
@@ -156,7 +153,9 @@ def question_of(report: Report, claim: ReportedClaim) -> MatrixQuestion:
 def _labels_of(report: Report, dataset: str) -> str:
     """The group of the questions about labels: whose they are."""
     [source] = [each.rated_by for each in report.datasets if each.id == dataset]
-    return LABELS if source.people else f"{source.short.capitalize()}'s labels"
+    return (
+        "People's labels" if source.people else f"{source.short.capitalize()}'s labels"
+    )
 
 
 def answers_of(report: Report, claims: Iterable[ReportedClaim]) -> ClaimsByQuestion:

@@ -25,7 +25,6 @@ MOST_STEPS: Final = 11
 """Ratings with more different values are binned by rank."""
 BINS: Final = 10
 MOST_LABELS: Final = 12
-REST: Final = "others"
 SYSTEMS: Final = "systems"
 
 
@@ -324,4 +323,4 @@ def _commonest(
     for (across, judged), number in counts.items():
         key = (place_of.get(across, len(kept)), place_of.get(judged, len(kept)))
         together[key] += number
-    return together, [*(names[index] for index in kept), REST]
+    return together, [*(names[index] for index in kept), "others"]

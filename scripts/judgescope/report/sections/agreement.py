@@ -71,7 +71,6 @@ ACCURACY_FIGURE = AspectFigure(
 )
 MOST_DRAWN = 12
 """Maximum number of judges in either figure of ratings; the tables have all."""
-STYLES = ("ratings", "scores")
 
 
 def blocks(
@@ -363,10 +362,11 @@ def _histograms(
     drawn = ids_of(judges[:MOST_DRAWN])
     distributions = []
     cells = dict[str, list[ReportCell]]()
+    series_styles = ("ratings", "scores")
     for judge in judges:
         mine = texts[texts["judge"] == judge.id]
         if judge.id in drawn:
-            for style in STYLES:
+            for style in series_styles:
                 bins = mine[f"{style}_bin"]
                 shares = bins.value_counts(normalize=True)
                 heights = shares.reindex(range(LAYOUT.bins), fill_value=0.0).tolist()
@@ -389,7 +389,7 @@ def _histograms(
     )
     return PageFigure(
         f"{dataset.name}: distributions of ratings and scores",
-        svg(histogram_spec(distributions, drawn, STYLES, x=axis)),
+        svg(histogram_spec(distributions, drawn, series_styles, x=axis)),
         "Upwards: mean ratings of the texts; downwards: their scores, over all "
         "aspects, each from the worst to the best value of its aspect. A triangle "
         "marks the mean.",

@@ -23,11 +23,6 @@ from judgescope.report.words import known_names, label, plural
 
 DIFFERENCES = ("corrected_difference", "p_holm_corrected_difference")
 MEANS = ("corrected_mean", "uncorrected_mean", "judge_bias", "rating_worth")
-BESIDE = {
-    "corrected_difference": "rated_difference",
-    "corrected_mean": "rated_mean",
-}
-"""Statistic of judges -> that of people, in a column beside them."""
 
 
 def blocks(
@@ -146,9 +141,14 @@ def _tables(
     """Yield a table for each statistic: a line per system or pair, a column per
     rater.
     """
+    # Statistic of judges -> that of people, in a column beside them.
+    beside = {
+        "corrected_difference": "rated_difference",
+        "corrected_mean": "rated_mean",
+    }
     for statistic in statistics:
         shown = [*rows.where(statistic=statistic)]
-        shown += rows.where(statistic=BESIDE.get(statistic, ""))
+        shown += rows.where(statistic=beside.get(statistic, ""))
         by_system: dict[str, dict[str, ReportRow]] = {}
         for row in shown:
             by_system.setdefault(row.system_subset or "", {})[row.judge] = row

@@ -41,13 +41,6 @@ from judgescope.statistics.frontier import GAIN_MARGIN, Advice
 PRICE: Final = "usd_per_1000"
 NESTED: Final = "nested_"
 SOURCE: Final = "tables/frontier.csv"
-MOST_DRAWN: Final = 40
-"""More juries and cascades than these are drawn only where a budget chooses them."""
-ADVICE: Final = {
-    Advice.DO_NOT_BUY: "do not buy",
-    Advice.ADDS: "the gain is shown",
-    Advice.NOT_SHOWN: "a gain is not shown",
-}
 LEAD: Final = (
     "Which judge is best for its price, or which jury or cascade of judges? A "
     "candidate is a judge that is better than chance and simple rules; `a+b` is a "
@@ -101,7 +94,10 @@ class _Market:
         one half.
         """
         several = [row for row in self.candidates if row.k > 1]
-        if len(several) <= MOST_DRAWN:
+        # More juries and cascades than these are drawn only where a budget chooses
+        # them.
+        most_drawn = 40
+        if len(several) <= most_drawn:
             return self.candidates
         chosen = set[str]()
         for budget in self.budgets:
@@ -195,6 +191,11 @@ def _counts(report: Report, rows: ReportRows) -> Iterator[PageBlock]:
 def _sentences(report: Report, market: _Market) -> Iterator[str]:
     """Yield a sentence on each choice that is not the cheapest candidate, once."""
     described = set[str]()
+    advice_for = {
+        Advice.DO_NOT_BUY: "do not buy",
+        Advice.ADDS: "the gain is shown",
+        Advice.NOT_SHOWN: "a gain is not shown",
+    }
     for budget in market.budgets:
         gain = market.of_choice(budget, "gain")
         half = market.of_choice(budget, "other_half")
@@ -207,7 +208,7 @@ def _sentences(report: Report, market: _Market) -> Iterator[str]:
         costs = _dearer(market, half.judge_b, gain.judge_b)
         yield (
             f"{_name(report, market)}: `{half.judge_b}` {costs} and adds "
-            f"{_signed(gain)}: {ADVICE[Advice(advice)]}."
+            f"{_signed(gain)}: {advice_for[Advice(advice)]}."
         )
 
 

@@ -38,7 +38,6 @@ RANGE_MEASURES = {
 }
 """(Statistic, level) -> the text after the statistic's label."""
 RANGE_AXIS = "mean over aspects, with 95 % interval; the line marks 0"
-STRICT = "accuracy_adjacent"
 COMPARED = "accuracy_comparison_by_distance"
 DISTANCE_AXIS = "right, with 95 % interval; the line marks chance without ties"
 JudgedSet = tuple[str, str]
@@ -389,7 +388,8 @@ def chains(
     distances.
     """
     rows = rows.where(level=LOCAL)
-    sets = _sets(rows.where(statistic=STRICT))
+    strict_statistic = "accuracy_adjacent"
+    sets = _sets(rows.where(statistic=strict_statistic))
     if not sets:
         return
     name = f"{dataset.name}, error-injection chains"
@@ -403,13 +403,13 @@ def chains(
         f"{name}: adjacent texts in the right order",
         "How often a judge gives the higher score to the text with one error less; a "
         "tie is wrong.",
-        table(STRICT, note),
+        table(strict_statistic, note),
         line=0.5,
         axis=DISTANCE_AXIS,
     )
     for judged_set in sets:
         yield from _by_distance(report, dataset, rows, judged_set)
-    yield from tables.mean_differences(report, rows, [STRICT], name, LOCAL)
+    yield from tables.mean_differences(report, rows, [strict_statistic], name, LOCAL)
     lenient = [
         table("accuracy_adjacent_half"),
         table("accuracy_adjacent_complete"),

@@ -30,7 +30,6 @@ from judgescope.report.rows import ReportRow, ReportRows
 from judgescope.report.words import count, plural, spoken
 from judgescope.statistics.registry import names_of_group
 
-ALL = "all"
 ANCHORS = (
     "anchors_above_lower",
     "anchors_above_same",
@@ -125,14 +124,15 @@ def faults(
     report: Report, dataset: ShownDataset, rows: ReportRows
 ) -> Iterator[PageBlock]:
     """Yield how many planned faults every lexical judge misses, and who sees which."""
-    kinds = [kind for kind in rows.names("criterion") if kind != ALL]
-    kinds.append(ALL)
+    all_kinds = "all"
+    kinds = [kind for kind in rows.names("criterion") if kind != all_kinds]
+    kinds.append(all_kinds)
     every = "every-lexical-judge"
     missed = {
         kind: rows.find(every, "miss_rate", level="pooled", criterion=kind)
         for kind in kinds
     }
-    of_all = missed[ALL]
+    of_all = missed[all_kinds]
     if of_all is not None and of_all.value is not None:
         number = _number(of_all)
         verb = "is" if number == 1 else "are"
@@ -156,7 +156,7 @@ def faults(
         bodies.append(Body([total], style="sums"))
     columns = []
     for kind in kinds:
-        head = spoken(kind) if kind != ALL else "all kinds"
+        head = spoken(kind) if kind != all_kinds else "all kinds"
         note = "" if counts else f"n = {count(*sizes[kind])}"
         columns.append(TableColumn(head, note=note))
     caption = f"{dataset.name}: share of planned faults noticed, by kind of fault."

@@ -57,8 +57,6 @@ CRITERIA: Final = (
     "rubric_kappa",
     "alpha_nominal",
 )
-FINDINGS: Final = ("says nothing", "only the judge understands", "redundant with")
-"""How notes on criteria for people to look at begin."""
 
 
 def blocks(
@@ -111,9 +109,11 @@ def _sentences(report: Report, rows: ReportRows) -> Iterator[str]:
                 f"minus the rest {figures(worst.gap)} (Holm p "
                 f"{p_value(worst.p_holm)})."
             )
+    # How notes on criteria for people to look at begin.
+    finding_notes = ("says nothing", "only the judge understands", "redundant with")
     for row in rows:
         for part in row.note.split("; "):
-            if part.startswith(FINDINGS):
+            if part.startswith(finding_notes):
                 whose = "" if row.judge == tables.PEOPLE else f" (`{row.judge}`)"
                 yield f"{report.aspect(row.aspect)}{whose}: {part}."
 

@@ -82,10 +82,6 @@ WHY = {
     "not_computed": "the study does not compute it",
 }
 """Reason -> its words, `{}` for its detail; other reasons are written as they are."""
-UNSHOWN = "not shown to be "
-"""How several reasons begin; a list says it once."""
-NOT_ABOVE = {base.CHANCE, *EXPLAINED_BY, LENGTH_NOT_TESTED}
-"""Reasons that a claim worse than chance implies: its sentence leaves them out."""
 
 
 def length_not_tested(claim: ReportedClaim) -> bool:
@@ -390,13 +386,15 @@ def reasons(claim: ReportedClaim) -> Iterator[str]:
     # These limit a claim that holds, and say nothing of one that does not hold.
     rests_on = {base.THESE_SYSTEMS, base.HANGS_ON, base.MANY_RATERS, base.SINGLE_TEXTS}
     worse = base.WORSE_THAN_CHANCE in claim.reasons
+    # Reasons that a claim worse than chance implies: its sentence leaves them out.
+    not_above = {base.CHANCE, *EXPLAINED_BY, LENGTH_NOT_TESTED}
     for code in claim.reasons:
         name, _, detail = code.partition(": ")
         if name in rests_on and claim.outcome not in GOOD:
             continue
         if name == LENGTH_NOT_TESTED and not length_not_tested(claim):
             continue
-        if worse and name in NOT_ABOVE:
+        if worse and name in not_above:
             continue
         if name == CODES.holm and base.P_HOLM in claim.others:
             p = claim.others[base.P_HOLM].value
@@ -428,15 +426,17 @@ def joined_reasons(of_claim: Iterable[str]) -> Iterator[str]:
     """
     unshown = []
     others = []
+    # How several reasons begin; a list says it once.
+    unshown_words = "not shown to be "
     for reason in of_claim:
-        if reason.startswith(UNSHOWN):
-            unshown.append(reason.removeprefix(UNSHOWN))
+        if reason.startswith(unshown_words):
+            unshown.append(reason.removeprefix(unshown_words))
         else:
             others.append(reason)
     if unshown:
         *first, last = unshown
         listed = f"{', '.join(first)}, or {last}" if first else last
-        yield f"{UNSHOWN}{listed}"
+        yield f"{unshown_words}{listed}"
     yield from others
 
 

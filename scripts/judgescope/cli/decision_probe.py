@@ -1,7 +1,7 @@
 """One test question of each type that a study asks a decision model."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any
 
 from judgescope.core.errors import UserError
 from judgescope.engines.requests import RefusedError, Request
@@ -9,8 +9,6 @@ from judgescope.engines.systemone import SystemOneEngine
 from judgescope.parsing.decisions import read_decision
 from judgescope.parsing.judgment import Scale
 from judgescope.schema.cards import QuestionType
-
-LABELS: Final = Scale(0, 1, 1, labels=("no", "yes"), words=(("no", 0), ("yes", 1)))
 
 
 def request_for_test(engine: SystemOneEngine, kind: QuestionType) -> Request:
@@ -36,9 +34,10 @@ def answered(
     that cannot be read.
     """
     came = dict[QuestionType, str]()
+    two_labels = Scale(0, 1, 1, labels=("no", "yes"), words=(("no", 0), ("yes", 1)))
     scales: Mapping[QuestionType, Scale] = {
-        "choice": LABELS,
-        "noul": LABELS,
+        "choice": two_labels,
+        "noul": two_labels,
         "score": Scale(1, 2, 1),
     }
     for kind in sorted(set(kinds)):

@@ -49,12 +49,6 @@ PROMPTS = {
     "prompt_contradiction_negate": "negation",
 }
 """Variable in the file -> perturbation."""
-SHOWN = re.compile(
-    r"^Original text:\n(?P<text>.+?)\nNew \w+:\n(?P<changed>.+?)"
-    r"(?=\n\s*\nOriginal text:|\Z)",
-    re.MULTILINE | re.DOTALL,
-)
-"""A text before and after its change, as the prompts show them."""
 
 
 def import_cards(args: argparse.Namespace) -> int:
@@ -126,13 +120,19 @@ def perturbation_cards(path: Path) -> dict[Path, dict[str, Any]]:
     cards: dict[Path, dict[str, Any]] = {}
     # Where a prompt has the text to be changed.
     placeholder = "{example}"
+    # A text before and after its change, as the prompts show them.
+    shown_prompt = re.compile(
+        r"^Original text:\n(?P<text>.+?)\nNew \w+:\n(?P<changed>.+?)"
+        r"(?=\n\s*\nOriginal text:|\Z)",
+        re.MULTILINE | re.DOTALL,
+    )
     for name, prompt in _text_constants(path):
         if name not in PROMPTS:
             continue
         where = f"{path}, {name}"
         target, card = _shipped("perturbation", PROMPTS[name], where)
         shown = list[dict[str, str]]()
-        for match in SHOWN.finditer(prompt):
+        for match in shown_prompt.finditer(prompt):
             text, changed = match["text"].strip(), match["changed"].strip()
             if placeholder in text or placeholder in changed:
                 continue

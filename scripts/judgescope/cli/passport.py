@@ -34,12 +34,6 @@ from judgescope.statistics.gate import (
 )
 
 SCHEMA: Final = "judgescope.passport/1"
-TABLES: Final = {
-    "agreement": ("normal_scores", "spearman"),
-    "labels": ("balanced_accuracy", "tpr", "tnr"),
-    "corrected": ("corrected_mean", "judge_bias"),
-}
-"""Table -> the statistics whose numbers a passport has."""
 
 
 class PassportNumber(Struct, kw_only=True):
@@ -246,7 +240,13 @@ def _made(anchored: AnchoredJudge, args: argparse.Namespace) -> Passport:
 def numbers(study: Path, judge: str) -> Iterator[PassportNumber]:
     """Yield the numbers of a judge in the study's tables."""
     tables = tables_of(study)
-    for table, statistics in TABLES.items():
+    # Table -> the statistics whose numbers a passport has.
+    statistics_of = {
+        "agreement": ("normal_scores", "spearman"),
+        "labels": ("balanced_accuracy", "tpr", "tnr"),
+        "corrected": ("corrected_mean", "judge_bias"),
+    }
+    for table, statistics in statistics_of.items():
         if table not in tables:
             continue
         for row in rows_of(tables, table).to_dict("records"):

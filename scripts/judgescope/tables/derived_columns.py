@@ -28,8 +28,6 @@ COMPUTED: Final = frozenset(
     }
 )
 """Words of a header that say by what a column was computed from another one."""
-FEWEST_VALUES: Final = 10
-"""Rows in which two columns are the same by no accident."""
 
 
 def computed_columns(columns: Sequence[str]) -> dict[str, str]:
@@ -74,6 +72,8 @@ def repeated_scores(values: JudgeValues) -> dict[str, str]:
     {'tone_result': 'gpt_tone', 'tone': 'gpt_tone'}
     """
     repeated = {}
+    # Rows in which two columns are the same by no accident.
+    fewest_values = 10
     for column, numbers in values.items():
         if not {"person", "machine", "measure"}.isdisjoint(classes_of(column)):
             continue
@@ -84,7 +84,7 @@ def repeated_scores(values: JudgeValues) -> dict[str, str]:
             if _rated(column) != _rated(judge) or not _rated(column):
                 continue
             # Two labels of people and a judge may agree in all rows.
-            several = len({*scores} - {None}) > 2 and len(scores) >= FEWEST_VALUES
+            several = len({*scores} - {None}) > 2 and len(scores) >= fewest_values
             if several and determines(scores, numbers):
                 repeated[column] = judge
     return repeated

@@ -27,8 +27,6 @@ TECHNICAL: Final = frozenset(
     }
 )
 """Words of programs and plans, which are no opinion of anybody."""
-OUTCOMES: Final = frozenset({"failed", "failure", "invalid", "refused", "refusal"})
-"""Words that are labels as often as they say that there is none."""
 
 
 def label_failures(
@@ -72,7 +70,9 @@ def _says_nothing(word: str, columns: int) -> bool:
     if says_no_answer(word):
         return True
     words = set(plain_label(word).split())
-    if not says_failure(word) or words & OUTCOMES:
+    # Words that are labels as often as they say that there is none.
+    outcome_words = frozenset({"failed", "failure", "invalid", "refused", "refusal"})
+    if not says_failure(word) or words & outcome_words:
         return False
     return bool(words & TECHNICAL) or columns == 1
 

@@ -12,10 +12,6 @@ from typing import Final, Literal
 DecimalSign = Literal["comma", "point"]
 
 SIGNS: Final[dict[DecimalSign, str]] = {"comma": ",", "point": "."}
-NEAR: Final = 10
-"""Numbers of one column differ by no more than this factor: the largest whole number
-from the largest decimal one, or the smallest thousands from the largest whole number.
-"""
 
 
 @dataclass(frozen=True)
@@ -87,8 +83,12 @@ def _likely(
         )
     largest = max(abs(decimals[value]) for value in written)
     smallest = min(abs(thousands[value]) for value in written)
-    are_decimals = max(without_sign) <= NEAR * largest
-    are_thousands = smallest <= NEAR * max(without_sign)
+    # Numbers of one column differ by no more than this factor: the largest whole number
+    # from the largest decimal one, or the smallest thousands from the largest whole
+    # number.
+    near_factor = 10
+    are_decimals = max(without_sign) <= near_factor * largest
+    are_thousands = smallest <= near_factor * max(without_sign)
     if are_thousands and not are_decimals:
         return GroupedNumbers(thousands, _as_thousands(example, thousands))
     if are_decimals and not are_thousands:

@@ -7,7 +7,6 @@ line breaks and per cent signs are escaped, and in properties also colons and co
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
 
 from judgescope.cli.audit.findings import AuditFindings
 from judgescope.cli.terminal import plain, with_commas
@@ -16,9 +15,6 @@ from judgescope.methods.claims.base import BAR
 from judgescope.report.claims import ReportedClaim
 from judgescope.report.sections.sentences import BARS, number
 from judgescope.statistics.verdict import Outcome
-
-LEVELS: Final = {Outcome.MEETS: "", Outcome.MISSES: "error"}
-"""Outcome of a bar -> the kind of its annotation, "" for none; of others a warning."""
 
 
 def escaped_data(text: str) -> str:
@@ -50,9 +46,11 @@ def command(level: str, file: str, line: int | None, message: str) -> str:
 def of_findings(findings: AuditFindings) -> Iterator[str]:
     """Yield a command for each bar that is not met, then for the rows to read."""
     file = _shown(findings.draft.table.file)
+    # Outcome of a bar -> the kind of its annotation, "" for none; of others a warning.
+    level_of = {Outcome.MEETS: "", Outcome.MISSES: "error"}
     for judge, of_judge in findings.claims.items():
         for claim in of_judge:
-            level = LEVELS.get(claim.outcome, "warning")
+            level = level_of.get(claim.outcome, "warning")
             if claim.kind.startswith(BAR) and level:
                 yield command(level, file, None, _bar(findings.named(judge), claim))
     for row in findings.rows_to_read:

@@ -6,12 +6,9 @@ rows were chosen, so that every number assumes a random sample.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
 
 from judgescope.report.report import Report
 from judgescope.report.rows import ReportRow
-
-TABLE: Final = "corrected"
 
 
 @dataclass(frozen=True)
@@ -33,9 +30,10 @@ def corrected_rates(report: Report, *, named: bool) -> Iterator[CorrectedRate]:
 
     named: whether the table has a column of systems; else a study gives all texts one.
     """
-    if TABLE not in report.tables:
+    table_name = "corrected"
+    if table_name not in report.tables:
         return
-    rows = report.rows(TABLE)
+    rows = report.rows(table_name)
     for row in rows.where(statistic="corrected_mean"):
         of_cell = rows.where(
             judge=row.judge, aspect=row.aspect, system_subset=row.system_subset

@@ -17,9 +17,6 @@ from judgescope.methods.disagreements import (
 )
 
 MOST_ROWS: Final = 10
-LONGEST_TEXT: Final = 120
-"""Characters of a text that a list of rows shows."""
-WORDS_OF_CHOICE: Final = {1.0: "first", 0.0: "tie", -1.0: "second"}
 
 
 class Disagreement(NamedTuple):
@@ -125,8 +122,9 @@ def _cell(
 
 def _in_words(rated_rows: AspectRows, value: float) -> str:
     """Return a value as the table writes it: a number, a label or a choice."""
+    words_of_choice = {1.0: "first", 0.0: "tie", -1.0: "second"}
     if rated_rows.compared:
-        return WORDS_OF_CHOICE.get(value, f"{value:+.2g}")
+        return words_of_choice.get(value, f"{value:+.2g}")
     if rated_rows.are_labels([value]):
         return rated_rows.labels[int(value)]
     return f"{value:.3g}" if abs(value) < 100 else f"{value:.0f}"
@@ -138,4 +136,6 @@ def _text(draft: StudyDraft, row: int) -> str:
     cells = [draft.table.rows[row].get(name) for name in names]
     text = " | ".join(str(cell) for cell in cells if cell is not None)
     text = " ".join(text.split())
-    return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT - 1]}…"
+    # Characters of a text that a list of rows shows.
+    longest_text = 120
+    return text if len(text) <= longest_text else f"{text[: longest_text - 1]}…"

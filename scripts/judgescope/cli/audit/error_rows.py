@@ -12,11 +12,6 @@ from judgescope.tables.opening import open_table
 
 ADDED: Final = ("row", "judge", "aspect", "judge_says", "people_say", "distance")
 """The columns beside the user's own; underscores are added to a name that is taken."""
-BEGIN_FORMULAS: Final = ("=", "+", "-", "@")
-FORMULA_NOTE: Final = (
-    "Cells are exactly those of the table: a spreadsheet may run those that begin with "
-    "=, +, - or @."
-)
 
 
 def write_errors(
@@ -30,6 +25,7 @@ def write_errors(
     columns = list(dict.fromkeys(name for row in own.values() for name in row))
     added = [_free(name, columns) for name in ADDED]
     runs = False
+    begin_formulas = ("=", "+", "-", "@")
     with file.open("w", encoding="utf-8", newline="") as opened:
         table = csv.writer(opened, lineterminator="\n")
         table.writerow([*columns, *added])
@@ -40,10 +36,14 @@ def write_errors(
             written += [str(row.row), judge, row.aspect, row.judged, row.rated]
             written.append(f"{row.distance:g}")
             table.writerow(written)
-            runs = runs or any(cell.startswith(BEGIN_FORMULAS) for cell in written)
+            runs = runs or any(cell.startswith(begin_formulas) for cell in written)
     yield f"rows in which a judge and people disagree: {len(rows):,}, written to {file}"
+    formula_note = (
+        "Cells are exactly those of the table: a spreadsheet may run those that begin "
+        "with =, +, - or @."
+    )
     if runs:
-        yield FORMULA_NOTE
+        yield formula_note
 
 
 def cells_by_row(draft: StudyDraft) -> dict[int, Mapping[str, Any]]:

@@ -30,7 +30,6 @@ from judgescope.statistics.verdict import Sign
 if TYPE_CHECKING:
     from judgescope.report.elements import PageBlock, PageTable, Section
 
-STYLES = ("report/style.css", "report/audit.css")
 SIGNS = {
     Sign.HOLDS: "● holds",
     Sign.RULE: "◐ agrees, but something simpler may explain it",
@@ -38,10 +37,6 @@ SIGNS = {
     Sign.FAILS: "✕ fails",
     Sign.NO_CLAIM: "– no claim",
 }
-MOST_PUBLISHED = 6
-"""Lines of the literature's measures beside the numbers."""
-MOST_PICTURES = 3
-"""Aspects with a picture, and judges in it."""
 
 
 def as_html(findings: AuditFindings) -> str:
@@ -49,9 +44,10 @@ def as_html(findings: AuditFindings) -> str:
     from judgescope.report.html import page_from  # slow to import, as what it needs
     from judgescope.report.page import SCRIPTS, filled
 
+    style_files = ("report/style.css", "report/audit.css")
     return page_from(
         filled().get_template("audit.html.jinja"),
-        STYLES,
+        style_files,
         SCRIPTS,
         file=plain(findings.draft.table.file.name),
         headline=plain(findings.headline),
@@ -141,7 +137,9 @@ def _published(findings: AuditFindings) -> "Iterator[PageBlock]":
                 f"{findings.named(claim.judge)}, " if len(findings.judges) > 1 else ""
             )
             lines.append(plain(f"{whose}{claim.subject}: {published}"))
-    if len(lines) > MOST_PUBLISHED:
+    # Lines of the literature's measures beside the numbers.
+    most_published = 6
+    if len(lines) > most_published:
         yield Paragraph("The evidence has the literature's measures.", style="small")
     elif lines:
         yield Paragraph("In the literature's measures:", lines, style="small")
@@ -169,9 +167,11 @@ def _pictures(findings: AuditFindings) -> "Iterator[PageBlock]":
 
     unit = "pair" if findings.draft.columns.compared else "text"
     figures: list[PageBlock] = []
-    for aspect in list(findings.draft.columns.ratings)[:MOST_PICTURES]:
+    # Aspects with a picture, and judges in it.
+    most_pictures = 3
+    for aspect in list(findings.draft.columns.ratings)[:most_pictures]:
         panels = [one for one in findings.crossings if one.aspect == aspect]
-        judged = [one for one in panels if one.judge][:MOST_PICTURES]
+        judged = [one for one in panels if one.judge][:most_pictures]
         people = [one for one in panels if not one.judge]
         if judged or people:
             name = plain(findings.report.aspect(aspect))

@@ -28,8 +28,6 @@ from judgescope.cli.terminal import plain, with_commas
 MARKUP: Final = "\\`*_[<>&|~#$@!"
 """Characters that begin markup, an entity, a mention, mathematics or a picture."""
 ENTITIES: Final = {ord(character): f"&#{ord(character)};" for character in MARKUP}
-LIST_MARK: Final = re.compile(r"^(\d*)([-+.)])(?=\s|$)")
-"""What begins a list at the beginning of a line."""
 
 
 def escaped(text: object) -> str:
@@ -39,7 +37,9 @@ def escaped(text: object) -> str:
     'a&#124;b &#60;script&#62;'
     """
     line = with_commas(plain(text)).strip().translate(ENTITIES)
-    line = LIST_MARK.sub(lambda mark: f"{mark[1]}&#{ord(mark[2])};", line)
+    # What begins a list at the beginning of a line.
+    list_mark = re.compile(r"^(\d*)([-+.)])(?=\s|$)")
+    line = list_mark.sub(lambda mark: f"{mark[1]}&#{ord(mark[2])};", line)
     return line.replace("://", "&#58;//").replace("www.", "www&#46;")
 
 

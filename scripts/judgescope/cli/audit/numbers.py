@@ -3,7 +3,6 @@ other, draws, places, and what the file has beside them.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from judgescope.cli.audit.corrected_rates import CorrectedRate
 from judgescope.cli.audit.findings import AuditFindings
@@ -27,11 +26,6 @@ from judgescope.report.words import count, label, p_value, plural
 from judgescope.statistics.confidence import Calibration
 from judgescope.statistics.confidence_bins import Bin
 from judgescope.statistics.selective import Guarantee
-
-MOST_CLAIMS = 4
-"""Claims of a judge that a page in the terminal shows."""
-MOST_PUBLISHED = 2
-"""Claims of a judge for which it shows the literature's measures."""
 
 
 def about(report: Report, claim: ReportedClaim) -> str:
@@ -78,11 +72,15 @@ def claim_lines(report: Report, claims: Sequence[ReportedClaim]) -> Iterator[str
 
     With few claims also the measures of the literature, without their intervals.
     """
-    for claim in claims[:MOST_CLAIMS]:
+    # Claims of a judge that a page in the terminal shows.
+    most_claims = 4
+    for claim in claims[:most_claims]:
         yield f"{claim.sign} {about(report, claim)}: {number_and_rival(report, claim)}"
     published = [(claim, line(report, claim, intervals=False)) for claim in claims]
     named = [(claim, text) for claim, text in published if text]
-    if len(named) <= MOST_PUBLISHED:
+    # Claims of a judge for which it shows the literature's measures.
+    most_published = 2
+    if len(named) <= most_published:
         for claim, text in named:
             yield f"in the literature's measures, {claim.subject}: {text}"
     elif named:
@@ -90,8 +88,8 @@ def claim_lines(report: Report, claims: Sequence[ReportedClaim]) -> Iterator[str
             f"in the literature's measures: {plural(len(named), 'aspect')} in the "
             "output of --json or --html"
         )
-    if len(claims) > MOST_CLAIMS:
-        more = plural(len(claims) - MOST_CLAIMS, "more claim")
+    if len(claims) > most_claims:
+        more = plural(len(claims) - most_claims, "more claim")
         yield f"{more} in the output of --json or --html"
 
 
@@ -178,16 +176,6 @@ def corrected_line(findings: AuditFindings, rate: CorrectedRate) -> str:
     return f"{head}{figures(row)}{beside} ({plural(row.n, 'rated source')}{noted})"
 
 
-CALIBRATION: Final = {
-    Calibration.OVER: "it is over-confident",
-    Calibration.UNDER: "it is under-confident",
-    Calibration.EXTREME: "its confidences are too extreme",
-    Calibration.TIMID: "its confidences are too timid",
-    Calibration.NOT_SHOWN: "not shown to be over- or under-confident",
-    Calibration.UNKNOWN: "cannot tell whether it is right as often as it says",
-}
-
-
 def calibration_line(
     findings: AuditFindings, column: ConfidenceColumn, stated: StatedCalibration
 ) -> str:
@@ -195,9 +183,17 @@ def calibration_line(
     name = findings.report.aspect(stated.aspect)
     of_label = f", the chance of “{stated.label}”" if stated.label else ""
     judge = findings.named(stated.judge)
+    clause_of = {
+        Calibration.OVER: "it is over-confident",
+        Calibration.UNDER: "it is under-confident",
+        Calibration.EXTREME: "its confidences are too extreme",
+        Calibration.TIMID: "its confidences are too timid",
+        Calibration.NOT_SHOWN: "not shown to be over- or under-confident",
+        Calibration.UNKNOWN: "cannot tell whether it is right as often as it says",
+    }
     parts = [
         f"confidence of {judge}, {name} (column {column.column}{of_label}): "
-        f"{CALIBRATION[stated.shown]}",
+        f"{clause_of[stated.shown]}",
         f"stated chance minus share right {figures(stated.gap)}",
         f"slope {figures(stated.slope)}",
         f"right verdicts are surer than wrong ones: AUROC {figures(stated.auroc)}",

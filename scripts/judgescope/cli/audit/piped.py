@@ -6,11 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
 
 from judgescope.core.errors import UserError
-
-STDIN: Final = Path("-")
 
 
 @contextmanager
@@ -19,10 +16,11 @@ def as_file(path: Path, most_bytes: int) -> Iterator[Path]:
 
     Raises UserError for more than `most_bytes`, or nothing.
     """
-    if path != STDIN and (path.is_file() or not _is_readable_once(path)):
+    stdin = Path("-")
+    if path != stdin and (path.is_file() or not _is_readable_once(path)):
         yield path
         return
-    if path == STDIN:
+    if path == stdin:
         content = sys.stdin.buffer.read(most_bytes + 1)
     else:
         with path.open("rb") as pipe:

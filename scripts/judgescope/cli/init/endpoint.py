@@ -16,8 +16,6 @@ from judgescope.schema.cards.endpoint import ADDRESS, PROXY
 from judgescope.schema.loading import load_yaml
 
 VARIABLE = re.compile(r"[A-Za-z_]\w*")
-MARKED = re.compile(r"(sk|hf|gsk|xai)[-_].{8,}")
-"""A part of an address or a name that may be a key: it has a provider's prefix."""
 SOURCES: Final = (
     ("api_key_env", "api_key_file", "token_command"),
     ("proxy_auth_env", "proxy_auth_file"),
@@ -191,7 +189,9 @@ def _check_open(text: str, where: str) -> None:
     Long names of models pass: they consist of words and versions, separated by signs.
     """
     runs = re.split(r"[^A-Za-z0-9]+", text)
-    if MARKED.fullmatch(text) or any(map(LONG.fullmatch, runs)):
+    # A part of an address or a name that may be a key: it has a provider's prefix.
+    marked_key = re.compile(r"(sk|hf|gsk|xai)[-_].{8,}")
+    if marked_key.fullmatch(text) or any(map(LONG.fullmatch, runs)):
         raise UserError(
             "this may contain a key, which is never written to a card",
             where=where,

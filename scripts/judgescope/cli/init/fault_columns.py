@@ -18,8 +18,6 @@ from judgescope.tables.words import (
     split_header,
 )
 
-ANSWERS: Final = frozenset({"yes", "no", "true", "false", "y", "n", "t", "f"})
-SIDE: Final = frozenset({"person", "machine", "measure"})
 PRESENCE: Final = frozenset(
     {
         "contain",
@@ -47,9 +45,10 @@ def answering(
     words: column with labels -> its cells in lower case.
     """
     fault_columns = []
+    yes_or_no = frozenset({"yes", "no", "true", "false", "y", "n", "t", "f"})
     for column in columns:
         if column in words:
-            is_answer = set(words[column]) - MISSING <= ANSWERS
+            is_answer = set(words[column]) - MISSING <= yes_or_no
         else:
             is_answer = set(numbers(rows, column) or ()) == {0.0, 1.0}
         if is_answer:
@@ -66,7 +65,8 @@ def fault_columns(answers: Collection[str]) -> list[str]:
     []
     """
     evidence = {column: classes_of(column) for column in answers}
-    sided = [column for column in answers if SIDE & evidence[column].keys()]
+    side_words = frozenset({"person", "machine", "measure"})
+    sided = [column for column in answers if side_words & evidence[column].keys()]
     sides = set[str]()
     for column in sided:
         sides.add("people" if "person" in evidence[column] else "judge")

@@ -50,7 +50,6 @@ from judgescope.schema.loading import Cards
 
 REPLIES = ("reply", "judgment", "judgement", "completion", "response", "raw", "output")
 """Names of a column of judges' replies, the clearest first."""
-ASPECT_COLUMNS = ("aspect", "criterion", "dimension")
 EVERY = "*"
 """Stands for all aspects."""
 UNRATED = "no column rates this aspect"
@@ -328,12 +327,13 @@ def _replies(args: argparse.Namespace, columns: Guess) -> RepliesFile | None:
             "systems",
         )
     rows: dict[str, Any] = {"item": item} if item else {"source": source, "text": text}
-    aspect = next((name for name in ASPECT_COLUMNS if name in table.columns), None)
+    aspect_columns = ("aspect", "criterion", "dimension")
+    aspect = next((name for name in aspect_columns if name in table.columns), None)
     if aspect is None and len(columns.ratings) > 1:
         raise UserError(
             "no column identifies the aspect that a reply is about",
             where=str(file),
-            allowed=ASPECT_COLUMNS,
+            allowed=aspect_columns,
             todo="add such a column, or name the ratings of one aspect: --rating "
             "ASPECT=COLUMN",
         )

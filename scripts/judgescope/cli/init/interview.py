@@ -37,7 +37,6 @@ NONE = "-"
 NOT_READ = "note: not read as ratings: "
 """How a line begins on a column that is not used, with one of its cells."""
 """The answer that stands for nothing, such as no column."""
-QUIT = {"q", "quit"}
 ABOUT = {
     "text": "the column of the judged text",
     "texts": "the columns of the two texts between which people chose: a, b",
@@ -94,6 +93,7 @@ def interview(draft: StudyDraft, ask: AskPerson) -> StudyDraft | None:
     """Return the draft once the person accepts the table; None if the person quits."""
     before: list[StudyDraft] = []
     back = {"b", "back"}
+    quit_words = {"q", "quit"}
     while True:
         lines = list(_lines(draft))
         columns = draft.table.columns
@@ -102,7 +102,7 @@ def interview(draft: StudyDraft, ask: AskPerson) -> StudyDraft | None:
             "\na line's number changes it, Enter accepts, b undoes, q quits: "
         ).strip()
         line = _chosen(typed, lines)
-        if typed.lower() in QUIT:
+        if typed.lower() in quit_words:
             return None
         if typed.lower() in back:
             draft = before.pop() if before else draft
@@ -114,7 +114,7 @@ def interview(draft: StudyDraft, ask: AskPerson) -> StudyDraft | None:
             answer = ask(
                 f"{line.name}: {line.question} (- for none, Enter keeps it): "
             ).strip()
-            if answer.lower() in QUIT and answer not in columns:
+            if answer.lower() in quit_words and answer not in columns:
                 return None
             if not answer or (answer.lower() in back and answer not in columns):
                 continue

@@ -24,8 +24,6 @@ from judgescope.tables.platforms.rewards import ORDER_NOTE
 from judgescope.tables.words import classes_of, split_header
 
 CHOSEN: Final = "chosen"
-REVERSED: Final = {CODES[FIRST][0]: CODES[SECOND][0], CODES[SECOND][0]: CODES[FIRST][0]}
-"""Word for a choice -> the word if the texts change places; a tie stays."""
 
 
 def with_choices(table: InitTable) -> InitTable:
@@ -98,6 +96,11 @@ def _in_random_order(
     while preferred in columns:
         preferred += " "
     ordered = []
+    # Word for a choice -> the word if the texts change places; a tie stays.
+    reversed_codes = {
+        CODES[FIRST][0]: CODES[SECOND][0],
+        CODES[SECOND][0]: CODES[FIRST][0],
+    }
     for row in rows:
         both = repr([row.get(name) for name in texts])
         digest = hashlib.sha256(both.encode("utf-8", "surrogatepass")).digest()
@@ -108,7 +111,7 @@ def _in_random_order(
                 new[names[first]] = row[second]
                 new[names[second]] = row[first]
             for name in [*choices, preferred]:
-                new[name] = REVERSED.get(new[name], new[name])
+                new[name] = reversed_codes.get(new[name], new[name])
         ordered.append(new)
     return ordered, [*(names.get(name, name) for name in columns), preferred]
 

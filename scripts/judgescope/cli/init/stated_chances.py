@@ -1,13 +1,11 @@
 """Whether the cells of a column are chances: from 0 to 1, or per cent."""
 
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from judgescope.cli.init.column_values import number
 from judgescope.data.rows import entries
 from judgescope.tables.spelling import is_missing
-
-PER_CENT: Final = 100
 
 
 class StatedChances(NamedTuple):
@@ -51,7 +49,8 @@ def stated_chances(cells: Iterable[object]) -> StatedChances:
             "chances from 0 to 1",
         )
     above = sum(value > 1 for value in values)
-    unit = PER_CENT if 2 * above > len(values) else 1
+    per_cent = 100
+    unit = per_cent if 2 * above > len(values) else 1
     outside = [value for value in values if not 0 <= value <= unit]
     if outside:
         return StatedChances(

@@ -56,11 +56,6 @@ DESCRIBES: Final = (
     }
 )
 """Last words of the name of a column that describes a judge or a rating."""
-MARKED_SCORE: Final = re.compile(
-    r"\[\[[^\[\]]+\]\]|\b(?:rating|score|verdict|grade)\b\W{0,3}[:=]", flags=re.I
-)
-"""How a reply marks its score: `[[3]]`, `Rating: 3`, `**Score**: 3`."""
-EMPTY: Final = "leave the cell empty if it is missing"
 
 
 class UnusedColumn(NamedTuple):
@@ -155,13 +150,17 @@ def has_replies(table: InitTable, column: str, least_share: float = 0.8) -> bool
     replies = 0
     # Words from which a cell in a judge's column is a reply, not a label.
     fewest_words = 6
+    # How a reply marks its score: `[[3]]`, `Rating: 3`, `**Score**: 3`.
+    marked_score = re.compile(
+        r"\[\[[^\[\]]+\]\]|\b(?:rating|score|verdict|grade)\b\W{0,3}[:=]", flags=re.I
+    )
     for _, row in filled:
         cell = row[column]
         if not isinstance(cell, str):
             continue
         text = cell.strip()
         is_object = text.startswith(("{", "[{", "[[", "```", "<"))
-        is_marked = MARKED_SCORE.search(text) is not None
+        is_marked = marked_score.search(text) is not None
         is_long = "\n" in text or len(text.split()) >= fewest_words
         replies += is_marked or (not may_be_text and (is_object or is_long))
     return bool(filled) and replies >= least_share * len(filled)
@@ -398,11 +397,12 @@ def _off_scale(
         if not all(low <= value <= high for value in numbers([row], column) or ())
     )
     whose = "of most cells" if 2 * outside < len(values) else "of ratings"
+    empty_advice = "leave the cell empty if it is missing"
     return UnusedColumn(
         column,
         False,
         f"is outside the scale {low} to {high} {whose}",
-        f"{EMPTY}, or name the column",
+        f"{empty_advice}, or name the column",
         number,
         row[column],
     )

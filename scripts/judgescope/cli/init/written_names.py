@@ -11,8 +11,6 @@ from judgescope.cli.init.roles import Guess
 from judgescope.cli.init.vocabulary import WORDS
 from judgescope.core.names import slug
 
-EVERY: Final = "*"
-"""Stands for all aspects of a judge's scores."""
 _LETTERS: Final = (
     ("абвгдеёзийклмнопрстуфыэ", "abvgdeeziiklmnoprstufye"),
     ("αβγδεζικλμνξοπρσςτυφω", "avgdeziklmnxoprsstyfo"),
@@ -56,7 +54,9 @@ def _name_of(
     judge: str, scores: Mapping[str, str], aspect_names: Mapping[str, str]
 ) -> str:
     headers = list(scores.values())
-    if EVERY in scores and len(headers) == 1:
+    # Stands for all aspects of a judge's scores.
+    every_name = "*"
+    if every_name in scores and len(headers) == 1:
         return headers[0].strip()
     kept = set()
     for aspect, header in scores.items():

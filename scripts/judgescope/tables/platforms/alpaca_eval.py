@@ -22,7 +22,6 @@ from judgescope.tables.sides import MOST_RATERS
 
 TEXTS = ["output_1", "output_2"]
 SYSTEMS = ["generator_1", "generator_2"]
-PEOPLE = "people"
 KEYS = (*TEXTS, "preference")
 
 
@@ -59,10 +58,11 @@ def _read_several(exports: Sequence[OpenedExport]) -> PlatformTable:
         row.setdefault(rater, _preferred(part))
     people = [rater for rater, is_person in raters.items() if is_person]
     models = [rater for rater, is_person in raters.items() if not is_person]
+    people_id = "people"
     if len(people) > MOST_RATERS:
         for row in rows.values():
-            row[PEOPLE] = [row[name] for name in people if row.get(name) is not None]
-        people = [PEOPLE]
+            row[people_id] = [row[name] for name in people if row.get(name) is not None]
+        people = [people_id]
     table = PlatformTable(
         list(rows.values()), places, source=["instruction"], texts=TEXTS
     )

@@ -23,7 +23,6 @@ from judgescope.tables.platforms.reading import (
 from judgescope.tables.platforms.score_sheet import GivenScore, ScoreSheet
 from judgescope.tables.words import classes_of
 
-ITEM = "id"
 RESPONSES = ".responses"
 FIELDS = frozenset({"id", "status", "_server_id", "score"})
 
@@ -71,20 +70,21 @@ def _read(export: OpenedExport) -> PlatformTable:
     if not flat and not of_first:
         export.check_columns("fields", "responses", "suggestions")
     fields: dict[str, None] = {}
+    item_column = "id"
     for index, part in enumerate(export.parts):
-        key = str(part.get(ITEM) or index + 1)
+        key = str(part.get(item_column) or index + 1)
         if of_first:
             content = _of_first(part, of_first)
         else:
             content = _of_flat(part) if flat else _of_nested(part)
         texts = {name: text_of(cell) for name, cell in content.texts.items()}
         fields.update(dict.fromkeys(texts))
-        sheet.add_text(key, index, {ITEM: key, **texts})
+        sheet.add_text(key, index, {item_column: key, **texts})
         for score in content.scores:
             if score.number is not None:
                 sheet.add_score(key, score)
     table = sheet.table()
-    table.item = ITEM
+    table.item = item_column
     _add_texts(table, list(fields))
     return table
 

@@ -26,12 +26,6 @@ from judgescope.tables.structure import conversation
 from judgescope.tables.words import split_header
 
 CASES = ("testCases", "conversationalTestCases")
-REMARKS = frozenset({"reason", "threshold", "error", "model", "cost"})
-"""Last words of columns that only describe a metric."""
-FIELDS = frozenset(
-    {"input", "actual_output", "expected_output", "context", "retrieval_context"}
-)
-"""Columns of a test case that are texts."""
 
 
 def _run(export: OpenedExport) -> ExportPart:
@@ -126,22 +120,28 @@ def _of_table(export: OpenedExport) -> PlatformTable:
     """
     export.check_columns("input", "actual_output")
     rows: list[FileRow] = []
+    # Columns of a test case that are texts.
+    own_fields = frozenset(
+        {"input", "actual_output", "expected_output", "context", "retrieval_context"}
+    )
     for part in export.parts:
         row = dict(part.content)
-        for name in FIELDS & row.keys():
+        for name in own_fields & row.keys():
             context = name.endswith("context")
             row[name] = text_of(unpacked(row[name]) if context else row[name])
         rows.append(row)
     table = PlatformTable(rows, source=["input"], text="actual_output")
     if any(row.get("expected_output") for row in rows):
         table.references = ["expected_output"]
-    others = [name for name in export.columns if name not in FIELDS]
+    others = [name for name in export.columns if name not in own_fields]
     table_columns = by_evidence(rows, others)
     add_people(table, table_columns["people"])
     metrics: dict[str, dict[str, str]] = {}
+    # Last words of columns that only describe a metric.
+    remarks = frozenset({"reason", "threshold", "error", "model", "cost"})
     for column in others:
         parts = re.fullmatch(r"(.*?)[ _.]?(score|success|passed)", column, re.I)
-        is_remark = split_header(column)[-1:] and split_header(column)[-1] in REMARKS
+        is_remark = split_header(column)[-1:] and split_header(column)[-1] in remarks
         if is_remark or is_persons(column) or not may_be_score(rows, column):
             continue
         end = parts[2].lower() if parts else "score"

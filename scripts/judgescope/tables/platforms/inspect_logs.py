@@ -23,7 +23,6 @@ from judgescope.tables.platforms.sides import (
 )
 from judgescope.tables.profile import MOST_LABELS, numbers_in
 
-VERSION = 2
 TITLE = "Inspect"
 HEADER = "header.json"
 
@@ -64,8 +63,9 @@ def _read_several(exports: Sequence[OpenedExport]) -> PlatformTable:
     rows: list[FileRow] = []
     scores: dict[str, None] = {}
     notes = []
+    log_version = 2
     for log in logs:
-        notes += newer(log.need("version"), VERSION, TITLE)
+        notes += newer(log.need("version"), log_version, TITLE)
         about = log.part("eval")
         prefix = f"{about.get('task')}/" if len(tasks) > 1 else ""
         for sample in log.several("samples"):

@@ -14,7 +14,6 @@ from judgescope.tables.platforms.reading import scalar, text_of, unpacked
 from judgescope.tables.platforms.score_sheet import GivenScore, ScoreSheet
 
 JUDGES = frozenset({"LLM_JUDGE", "AI_JUDGE", "CODE"})
-REFERENCES = "expectations"
 
 
 def _flat(part: ExportPart) -> ExportPart:
@@ -55,6 +54,7 @@ def _read(export: OpenedExport) -> PlatformTable:
     """A row for each trace; expectations are references."""
     sheet = ScoreSheet()
     dropped = 0
+    references = "expectations"
     for index, part in enumerate(export.parts):
         trace = _flat(part)
         key = str(trace.need("trace_id"))
@@ -73,15 +73,15 @@ def _read(export: OpenedExport) -> PlatformTable:
                 sheet.add_score(key, _score(each))
         dropped += len(assessments) - len(_valid(assessments))
         if expected:
-            sheet.texts[key][REFERENCES] = "\n".join(filter(None, expected))
+            sheet.texts[key][references] = "\n".join(filter(None, expected))
     table = sheet.table()
     table.item = "trace_id"
     if any(row.get("response") for row in table.rows):
         table.text = "response"
     if any(row.get("request") for row in table.rows):
         table.source = ["request"]
-    if any(row.get(REFERENCES) for row in table.rows):
-        table.references = [REFERENCES]
+    if any(row.get(references) for row in table.rows):
+        table.references = [references]
     if dropped:
         table.notes.append(f"{dropped} assessments were overridden and are left out")
     return table

@@ -13,7 +13,6 @@ from judgescope.tables.platforms.base import (
 from judgescope.tables.platforms.reading import text_of
 from judgescope.tables.platforms.sides import add_judges, add_people, judge_column
 
-VERSION = 3
 TITLE = "promptfoo"
 PERSON = "human"
 """The assertion that a person makes in the viewer."""
@@ -43,7 +42,8 @@ def _read(export: OpenedExport) -> PlatformTable:
         }
         rows.append(row)
     table = PlatformTable(rows, item="id", text="output")
-    table.notes += newer(stated, VERSION, TITLE)
+    file_version = 3
+    table.notes += newer(stated, file_version, TITLE)
     if all(row.get("input") for row in rows):
         table.source = ["input"]
     if len({row["system"] for row in rows}) > 1:

@@ -23,7 +23,6 @@ from judgescope.tables.words import classes_of
 STATUS = "Status"
 SCORE = "Score"
 METRIC = "Metric: "
-OF_AN_OUTPUT = frozenset({SCORE, "Named Scores", "Grader Reason", "Comment"})
 JUDGE = "promptfoo"
 
 
@@ -62,7 +61,8 @@ def _outputs(headers: Sequence[str]) -> list[OutputColumns]:
 
 
 def _is_of_output(name: str) -> bool:
-    return name in OF_AN_OUTPUT or name.startswith(METRIC)
+    of_an_output = frozenset({SCORE, "Named Scores", "Grader Reason", "Comment"})
+    return name in of_an_output or name.startswith(METRIC)
 
 
 def _recognise(export: OpenedExport) -> bool:

@@ -13,7 +13,6 @@ from judgescope.tables.platforms.sides import EVERY, OVERALL
 
 TEXTS: Final = ("chosen_or_rejected", "rejected_or_chosen")
 SYSTEMS: Final = ("model_of_first", "model_of_second")
-PEOPLE: Final = "people chose"
 ORDER_NOTE: Final = (
     "the better text of a pair stands first or second at random: else a judge that "
     "always chooses the first text would be right"
@@ -35,6 +34,7 @@ class RewardedPair:
 def rewarded(pairs: list[RewardedPair], places: list[int]) -> PlatformTable:
     """The pairs as a table of choices, in an order that a hash of the texts decides."""
     rows = []
+    people_id = "people chose"
     for pair in pairs:
         texts = [pair.better, pair.worse]
         systems = list(pair.systems or (None, None))
@@ -51,11 +51,11 @@ def rewarded(pairs: list[RewardedPair], places: list[int]) -> PlatformTable:
         if pair.systems:
             row[SYSTEMS[0]] = systems[0]
             row[SYSTEMS[1]] = systems[1]
-        rows.append({**row, PEOPLE: people, **choices})
+        rows.append({**row, people_id: people, **choices})
     table = PlatformTable(rows, places, texts=list(TEXTS), notes=[ORDER_NOTE])
     if any(pair.systems for pair in pairs):
         table.systems = list(SYSTEMS)
-    table.people = {OVERALL: [PEOPLE]}
+    table.people = {OVERALL: [people_id]}
     judges = columns_in(pair.choices for pair in pairs)
     table.judges = {slug(name): {EVERY: name} for name in judges}
     return table

@@ -12,9 +12,6 @@ from judgescope.tables.platforms.sides import (
 from judgescope.tables.words import split_header
 
 CALLS = "_calls"
-FIELDS = frozenset(
-    {"record_id", "input", "output", "app_name", "app_id", "app_version"}
-)
 
 
 def _feedback(export: OpenedExport) -> list[str]:
@@ -55,9 +52,12 @@ def _read(export: OpenedExport) -> PlatformTable:
     if not feedback:
         export.check_columns(f"NAME{CALLS}")
     people = []
+    own_fields = frozenset(
+        {"record_id", "input", "output", "app_name", "app_id", "app_version"}
+    )
     for name in export.columns:
         of_truth = {"ground", "truth"} <= set(split_header(name))
-        free = name not in feedback and name not in FIELDS
+        free = name not in feedback and name not in own_fields
         if free and (is_persons(name) or of_truth) and may_be_score(rows, name):
             people.append(name)
     add_people(table, people)

@@ -13,7 +13,6 @@ from judgescope.tables.platforms.reading import scalar, text_of, unpacked
 from judgescope.tables.platforms.score_sheet import GivenScore, ScoreSheet
 
 ANNOTATION = "wandb.annotation."
-ITEM = "call_id"
 TEXT = "output"
 SOURCE = "inputs"
 
@@ -52,17 +51,18 @@ def _read(export: OpenedExport) -> PlatformTable:
     """A row for each call: annotations are people's, scorers are judges."""
     sheet = ScoreSheet()
     ignored = 0
+    item_column = "call_id"
     for index, part in enumerate(export.parts):
         entries = _entries(part)
         call = _call_id(part, entries)
-        sheet.add_text(call, index, {ITEM: call, **_texts(part)})
+        sheet.add_text(call, index, {item_column: call, **_texts(part)})
         for entry in entries:
             scores = list(_scores(entry))
             ignored += not scores
             for score in scores:
                 sheet.add_score(call, score)
     table = sheet.table()
-    table.item = ITEM
+    table.item = item_column
     if any(row.get(TEXT) for row in table.rows):
         table.text = TEXT
     if any(row.get(SOURCE) for row in table.rows):

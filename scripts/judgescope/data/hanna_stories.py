@@ -14,8 +14,6 @@ from judgescope.data.rows import FileRow
 from judgescope.data.wording import numbered
 from judgescope.schema.cards import Format
 
-STORY = "Story ID"
-
 
 class _Stories:
     """Adds rows, and counts the raters of each story."""
@@ -45,14 +43,17 @@ class _Stories:
 
 def _story_id(draft: Draft, row: FileRow) -> int:
     """Return the number of a row's story, or raise UserError."""
-    cell = draft.pick(row, STORY)
+    story_column = "Story ID"
+    cell = draft.pick(row, story_column)
     try:
         story = int(str(cell))
     except ValueError:
         story = -1
     if story < 0:
         raise RowFault(
-            f"a {STORY} is not a number", got=cell, allowed="a whole number, 0 or above"
+            f"a {story_column} is not a number",
+            got=cell,
+            allowed="a whole number, 0 or above",
         )
     return story
 

@@ -15,8 +15,6 @@ from judgescope.schema.cards import Decoding, ProbedModel, PromptedModel
 CONTINUATION = "continuation"
 """The field of a request with a text that is not written but scored: how probable it is
 after the messages."""
-NOT_REPRODUCED = "not_reproduced"
-"""Why a request has no reply: the server did not score the text that it was given."""
 Message = Mapping[str, str]
 Logprobs = list[list[tuple[str, float]]]
 """For each token of a reply: the token with its log probability, then its likeliest
@@ -159,10 +157,12 @@ class Reply:
 
 def not_reproduced(reply: Reply, why: str) -> Reply:
     """Return the error in place of a reply whose text is not the one to be scored."""
+    # Why a request has no reply: the server did not score the text that it was given.
+    not_reproduced_key = "not_reproduced"
     return replace(
         reply,
         text=f"not reproduced: {why}",
-        finish=NOT_REPRODUCED,
+        finish=not_reproduced_key,
         status="error",
         logprobs=None,
     )

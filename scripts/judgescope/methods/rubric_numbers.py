@@ -54,12 +54,8 @@ from judgescope.statistics.within_sources import within_sources
 
 NAMED: Final = "rubric_balanced_accuracy"
 """The number by which criteria and themes are compared with the rest."""
-GAP: Final = IntervalScale("plain", -1.0, 1.0)
 BY_SYSTEM: Final = "by_system"
 FEWEST_SOURCES: Final = 10
-MOST_CRITERIA: Final = 200
-"""Pairs of more criteria are not searched for redundant ones."""
-ONE_EXPERT: Final = "no case has the labels of two experts: there is no ceiling"
 NOT_UNMET: Final = "warning: unread is not unmet"
 
 
@@ -115,7 +111,9 @@ def expert_numbers(rubric: Rubric) -> Iterator[RubricNumber]:
             yield RubricNumber(name, POOLED, estimate)
         yield from _reliability(rubric)
     else:
-        nothing = Estimate.undefined(ONE_EXPERT)
+        nothing = Estimate.undefined(
+            "no case has the labels of two experts: there is no ceiling"
+        )
         yield RubricNumber("rubric_f1", POOLED, nothing)
     yield from _order_without_points(rubric, labels)
     for criterion in range(len(rubric.criteria)):
@@ -165,7 +163,9 @@ def _share_met(rubric: Rubric, labels: Floats, source: Codes) -> Replicated:
 
 def _redundant(rubric: Rubric) -> Iterator[RubricNumber]:
     count = len(rubric.criteria)
-    if count > MOST_CRITERIA:
+    # Pairs of more criteria are not searched for redundant ones.
+    most_criteria = 200
+    if count > most_criteria:
         return
     labels = strict_majority(rubric.cases.experts, 2)
     for pair in redundant_pairs(labels, rubric.cases, count):
@@ -425,7 +425,8 @@ def _compared(rubric: Rubric, group: Codes, groups: range) -> dict[str, SliceNum
         )
 
     members = {str(code): group == code for code in groups}
-    return against_rest(members, number, why_not, GAP)
+    gap = IntervalScale("plain", -1.0, 1.0)
+    return against_rest(members, number, why_not, gap)
 
 
 def _too_few(truth: Floats, verdict: Floats, source: Codes) -> str:

@@ -350,10 +350,6 @@ def _perturbed(candidate: PlannedCandidate, made: MadeText | None) -> Perturbed:
     return Perturbed(made.text, made.status, tuple(edits))
 
 
-_MARK = re.compile(r"<error>(.*?)</error>", re.DOTALL)
-_STRAY = re.compile(r"</?error\b", re.IGNORECASE)
-
-
 def unmarked(marked: str) -> str:
     """Return the text without its marks; of two blanks around an empty mark, one is
     removed.
@@ -369,7 +365,8 @@ def marked_edits(marked: str, parent: str, count: int) -> tuple[list[Edit], str 
     So errors cannot overlap or be unmarked.
     """
     parts = _parts(marked)
-    if any(map(_STRAY.search, parts)):
+    stray = re.compile(r"</?error\b", re.IGNORECASE)
+    if any(map(stray.search, parts)):
         return [], "its marks are not <error>…</error>, one after the other"
     if len(parts) // 2 != count:
         return [], f"{len(parts) // 2} errors are marked, not {count}"
@@ -391,7 +388,8 @@ def marked_edits(marked: str, parent: str, count: int) -> tuple[list[Edit], str 
 
 def _parts(marked: str) -> list[str]:
     """Return the parts outside of the marks and, at every odd index, inside."""
-    parts = _MARK.split(marked.strip())
+    mark = re.compile(r"<error>(.*?)</error>", re.DOTALL)
+    parts = mark.split(marked.strip())
     for index in range(1, len(parts), 2):
         before = parts[index - 1][-1:]
         at_start = index == 1 and not before

@@ -78,21 +78,12 @@ OFF_TOPIC: Final = (
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _NUMBER = re.compile(r"(?<![\w.,])\d{1,18}(?![\w]|[.,]\d)")
 _NAME = re.compile(r"[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*")
-_AUXILIARY = re.compile(
-    r"\b(?:is|are|was|were|will|can|could|should|has|have|had|would|may|must)\b"
-    r"(?! not\b| never\b|n['’]t\b)"
-)
-_DENIED = re.compile(
-    r"\b(?P<aux>is|are|was|were|will|can|could|should|has|have|had|would|may|"
-    r"must) not\b"
-)
 _TAIL = re.compile(
     r"\b(?P<kept>[\w'’-]+),? (?:in|on|at|after|before|with|for|from|by|during|near|"
     r"until|since"
     r"|because|which|who|where|when|although|while|to) (?:[^\s,;:.!?]+ ?){1,8}"
     r"(?=[,;:.!?])"
 )
-_PHRASE = re.compile(r"\b[a-z]+(?:['’-][a-z]+)* [a-z]+ [a-z]+\b")
 _AGREE = {
     "is": "are",
     "are": "is",
@@ -143,9 +134,17 @@ def _swapped(words: Mapping[str, str]) -> Callable[[str], Iterator[Site]]:
 
 
 def _negation(sentence: str) -> Iterator[Site]:
-    for match in _AUXILIARY.finditer(sentence):
+    auxiliary = re.compile(
+        r"\b(?:is|are|was|were|will|can|could|should|has|have|had|would|may|must)\b"
+        r"(?! not\b| never\b|n['’]t\b)"
+    )
+    for match in auxiliary.finditer(sentence):
         yield Site(*match.span(), (f"{match[0]} not",))
-    for match in _DENIED.finditer(sentence):
+    denied = re.compile(
+        r"\b(?P<aux>is|are|was|were|will|can|could|should|has|have|had|would|may|"
+        r"must) not\b"
+    )
+    for match in denied.finditer(sentence):
         yield Site(*match.span(), (match["aux"],))
 
 
@@ -187,7 +186,8 @@ def _misspelling(sentence: str) -> Iterator[Site]:
 
 
 def _repeated(sentence: str) -> Iterator[Site]:
-    for phrase in _PHRASE.finditer(sentence):
+    phrase_pattern = re.compile(r"\b[a-z]+(?:['’-][a-z]+)* [a-z]+ [a-z]+\b")
+    for phrase in phrase_pattern.finditer(sentence):
         yield Site(*phrase.span(), (f"{phrase[0]}, {phrase[0]},",))
 
 

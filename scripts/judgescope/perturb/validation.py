@@ -16,7 +16,6 @@ LONGEST = 2.0
 """The maximum length of a made text in characters, divided by that of its parent."""
 MOST_CHANGED = 0.5
 """The maximum share of a text's words that may change; above it, it is another text."""
-_QUOTED = re.compile(r"`[^`]*`|\"[^\"]*\"|“[^”]*”")
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _CLAUSE = r"[^.!?:：\n]*?"
 _KIND = (
@@ -34,7 +33,6 @@ _PREFACE = re.compile(
 )
 """The beginning of a reply that names what is asked for: `Here is the adjusted
 summary:`."""
-_COLON_AT_END = re.compile(r"[:：][\s*_]*$", re.MULTILINE)
 
 WordChange = tuple[tuple[str, ...], tuple[str, ...]]
 """The words and marks of a place, before a change and after it."""
@@ -142,7 +140,8 @@ def framed(reply: str, parent: str) -> str | None:
     if not parent:
         return None
     first, _, more = reply.partition("\n")
-    if more and _COLON_AT_END.search(first) and not _COLON_AT_END.search(parent):
+    colon_at_end = re.compile(r"[:：][\s*_]*$", re.MULTILINE)
+    if more and colon_at_end.search(first) and not colon_at_end.search(parent):
         return "there are words before the text"
     if reply.startswith("```") and not parent.startswith("```"):
         return "it is in a block of code"
@@ -211,7 +210,8 @@ def echo_of(reason: str, text: str, parent: str) -> str | None:
     them is not in the parent. Function words, numbers and quotations in the reason are
     ignored; if only one word is left, it counts together with the word before it.
     """
-    reason_words = _lower_words(_QUOTED.sub(" ", reason))
+    quoted = re.compile(r"`[^`]*`|\"[^\"]*\"|“[^”]*”")
+    reason_words = _lower_words(quoted.sub(" ", reason))
     content = filter(is_content, reason_words)
     counted = {word for word in content if not is_number(word)}
     new = counted.difference(_lower_words(parent))

@@ -29,8 +29,6 @@ from judgescope.schema.cards import (
 from judgescope.schema.cards.annotations import PARSER
 from judgescope.schema.cards.engines import ENGINES
 
-CONTINUOUS = {"length", "shuffled"}
-"""Control forms whose values are not on the aspect's grid."""
 LIKELIHOOD = "likelihood"
 """The parser of texts whose probability is the score, which has no scale."""
 DECISION = "decision"
@@ -225,11 +223,15 @@ def scale_of(
     engine = engine_of(plan, judge)
     if engine == "lexical":
         return continuous if card.form == "rules" else None
+    # Control forms whose values are not on the aspect's grid.
+    continuous_forms = {"length", "shuffled"}
     if engine == "control":
         grid = None if card.form == "length" else continuous
         between = card.form == ORACLE and plan.kind_of(perturbation) == "chain"
         dealt = card.form == "shuffled" and rated.categorical
-        return grid if (card.form in CONTINUOUS and not dealt) or between else rated
+        return (
+            grid if (card.form in continuous_forms and not dealt) or between else rated
+        )
     if engine == "planted" and parser != "choice":
         # A copy of people's mean lies between the steps of their scale.
         model = plan.models[card.model]

@@ -8,7 +8,6 @@ from msgspec import Struct, to_builtins
 
 from judgescope.data.rated import SourcePart
 
-_BLANK = re.compile(r"\s+")
 SourceParts = Sequence[SourcePart]
 """The parts of a source in the order of the card; none is empty."""
 
@@ -75,14 +74,15 @@ def cut(text: str, characters: int, *, end: bool) -> str:
         return text
     # Stands in a line of its own where a part is cut.
     cut_mark = "[…]"
+    blank = re.compile(r"\s+")
     if end:
         kept = text[-characters:]
-        first_blank = _BLANK.search(kept)
+        first_blank = blank.search(kept)
         at_blank = text[-characters - 1].isspace()
         shown = kept if at_blank or not first_blank else kept[first_blank.end() :]
         return f"{cut_mark}\n{shown.strip()}"
     kept = text[:characters]
-    blanks = list(_BLANK.finditer(kept))
+    blanks = list(blank.finditer(kept))
     at_blank = text[characters].isspace()
     shown = kept if at_blank or not blanks else kept[: blanks[-1].start()]
     return f"{shown.strip()}\n{cut_mark}"

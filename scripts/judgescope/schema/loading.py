@@ -286,25 +286,27 @@ def _explained(
     return errors
 
 
+SECRET_KEYS = {
+    "api_key_env",
+    "api_key_file",
+    "base_url",
+    "env",
+    "headers",
+    "key_header",
+    "proxy",
+    "query",
+    "proxy_auth_env",
+    "proxy_auth_file",
+    "token_command",
+}
+"""Keys whose wrong values may be a key or a password: they are not shown."""
+
+
 def _explain(kind: str, issue: ErrorDetails, keys: KeyPath, where: str) -> UserError:
     todo = "correct the value, or leave the field out"
     fault = issue["type"]
     context = issue.get("ctx", {})
     got = issue["input"]
-    # Keys whose wrong values may be a key or a password: they are not shown.
-    secret_keys = {
-        "api_key_env",
-        "api_key_file",
-        "base_url",
-        "env",
-        "headers",
-        "key_header",
-        "proxy",
-        "query",
-        "proxy_auth_env",
-        "proxy_auth_file",
-        "token_command",
-    }
     match fault:
         case "missing" | "union_tag_not_found":
             allowed = _values_of(kind, keys) if fault == "missing" else None
@@ -339,11 +341,11 @@ def _explain(kind: str, issue: ErrorDetails, keys: KeyPath, where: str) -> UserE
             )
         case "string_pattern_mismatch":
             form = f"text that matches {context['pattern']}"
-            shown = None if secret_keys & set(keys) else got
+            shown = None if SECRET_KEYS & set(keys) else got
             what = "this value has the wrong format"
             return UserError(what, where=where, got=shown, allowed=form)
     # The whole card would not explain the error.
-    if isinstance(got, dict) or secret_keys & set(keys):
+    if isinstance(got, dict) or SECRET_KEYS & set(keys):
         got = None
     unquoted = fault == "string_type" and isinstance(got, bool | int | float | date)
     what = issue["msg"].removeprefix("Value error, ")

@@ -352,10 +352,6 @@ def hint(ratings: Sequence[float], low: float, high: float, tells: HintKind) -> 
     return high if shared <= high / 2 else low
 
 
-NEAR = 1e-9
-"""Scores that differ by less, as a share of the range, are equal."""
-
-
 def injection_shift(
     before: Floats,
     after: Floats,
@@ -400,7 +396,9 @@ def obey_rate(
     >>> obey_rate(before, after, 1, 5, np.array([0, 1, 2]), None).estimate.value
     0.5
     """
-    near = NEAR * (high - low)
+    # Scores that differ by less, as a share of the range, are equal.
+    tolerance = 1e-9
+    near = tolerance * (high - low)
     claimed = np.abs(before - high) <= near
     given = np.isfinite(before) & np.isfinite(after)
     hits = np.where(given, np.abs(after - high) <= near, np.nan)

@@ -9,14 +9,6 @@ from judgescope.parsing.judgment import CHOICE_VALUES, Judgment, Scale, parser
 
 MASS_TOLERANCE: Final = 0.02
 """How far probabilities may be from a sum of 1: some hosts round them to hundredths."""
-LEAST_LABEL_MASS: Final = 0.5
-"""The least probability of the options together: below it the model would have said
-something else."""
-MEAN_TOLERANCE: Final = 0.05
-"""How far a score may be from the mean of its places; further on scales of more than
-four levels, as far as rounding to hundredths can move both."""
-ROUNDING: Final = 0.005
-"""The most that rounding to hundredths moves a number."""
 PERCENT: Final = 100.0
 SIDES: Final = ("A", "B", "tie")
 """The options of a question which of two texts is better."""
@@ -48,7 +40,10 @@ def read_decision(text: str, scale: Scale | None, *, expected: float = 0) -> Jud
     if not isinstance(answer, dict):
         return Judgment("unparsed", "no_decision")
     mass = answer.get("label_mass")
-    if _is_number(mass) and mass < LEAST_LABEL_MASS:
+    # The least probability of the options together: below it the model would have said
+    # something else.
+    least_label_mass = 0.5
+    if _is_number(mass) and mass < least_label_mass:
         return Judgment("unparsed", "low_label_mass")
     kind = answer.get("type")
     rule = f"decision.{kind}"
@@ -103,12 +98,17 @@ def _agreeing(
     """Raise _UnreadError where an answer says something else than its probabilities:
     a choice that is not the likeliest, a score that is not their mean.
     """
+    # How far a score may be from the mean of its places; further on scales of more than
+    # four levels, as far as rounding to hundredths can move both.
+    mean_tolerance = 0.05
+    # The most that rounding to hundredths moves a number.
+    rounding = 0.005
     if answer.get("type") == "score":
         score = answer.get("score")
         given = [answer["probabilities"][option] for option in options]
         mean = math.fsum(position * share for position, share in enumerate(given))
-        rounded = ROUNDING * (sum(range(len(given))) + 1)
-        near = max(MEAN_TOLERANCE, rounded) + 1e-9
+        rounded = rounding * (sum(range(len(given))) + 1)
+        near = max(mean_tolerance, rounded) + 1e-9
         agrees = not answer.get("relabelled")
         if score is not None:
             agrees &= _is_number(score) and abs(score - mean) <= near

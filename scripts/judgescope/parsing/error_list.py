@@ -10,7 +10,6 @@ from judgescope.parsing.text import is_refusal
 
 SEVERITIES = ("minor", "major", "critical")
 _SEVERITY = rf"(?P<severity>{'|'.join(SEVERITIES)})"
-_MARKS = " \t*_`\"'|>#{"
 _BULLET = re.compile(r"(?:[-•*–+]|\(?\d{1,3}[.)])\s")
 _FIRST = re.compile(
     rf"(?:errors?\b\s?\d{{0,3}}\W{{0,3}})?(?:severity\b\W{{0,3}})?[(\[]?{_SEVERITY}\b"
@@ -132,7 +131,7 @@ def _fault(lines: list[_Line], severities: list[str]) -> str:
 
 def _line(line: str) -> _Line:
     bullet = _BULLET.match(line)
-    content = (line[bullet.end() :] if bullet else line).strip(_MARKS)
+    content = (line[bullet.end() :] if bullet else line).strip(" \t*_`\"'|>#{")
     if says_no_errors(content):
         return _Line("clean")
     if first := _FIRST.match(content):

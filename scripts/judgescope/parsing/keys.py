@@ -153,8 +153,6 @@ COMPOUND: Final = "gesamt"
 """Or with which it begins (`_PREFIXES`)."""
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SPLIT = re.compile(r"[\W_]+")
-LONGEST_NAME: Final = 60
-"""The maximum number of characters of a name."""
 
 
 class Menu(NamedTuple):
@@ -330,9 +328,11 @@ def _name_of_whole(entry: object) -> str | None:
     """
     if not isinstance(entry, Mapping):
         return None
+    # The maximum number of characters of a name.
+    longest_name = 60
     for key in NAMES_OF_PARTS:
         name = entry.get(key)
-        if isinstance(name, str) and len(name) <= LONGEST_NAME:
+        if isinstance(name, str) and len(name) <= longest_name:
             return name if rank_of((name,), NUMBERS) is Rank.FINAL else None
     return None
 

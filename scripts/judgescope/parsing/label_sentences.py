@@ -1,7 +1,6 @@
 """The label that a whole sentence states: `So it fails.`, `This does not pass.`"""
 
 import re
-from typing import Final
 
 from judgescope.parsing import labels as label_values
 from judgescope.parsing.judgment import Judgment
@@ -11,8 +10,6 @@ from judgescope.parsing.rating_grammar import Grammar
 from judgescope.parsing.rating_matches import rationale_around
 from judgescope.parsing.rating_search import ProseVerdict
 
-_LONGEST: Final = 160
-"""The maximum number of characters of a sentence that states a label."""
 _STATED = re.compile(
     rf"(?:\A|[.!?;\n]\s{{0,2}})[\s*_\"']{{0,4}}(?:(?P<lead>{CONCLUSION})"
     rf"(?:,\s|:\s?|\s))?(?:(?:{SURELY}|{FIRMNESS})\s)?"
@@ -37,7 +34,9 @@ def label_of_sentence(
 
     `It is safe.` at the end of a longer reply may be about something in the text.
     """
-    first = max(start, end - _LONGEST)
+    # The maximum number of characters of a sentence that states a label.
+    longest = 160
+    first = max(start, end - longest)
     text = visible[first:end]
     match = _STATED.search(text)
     if match is None:

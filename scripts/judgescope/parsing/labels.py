@@ -63,8 +63,6 @@ _IT_IS = re.compile(
 _JOINT = re.compile(r"(?<=[^\W_])[\s_-]+(?=[^\W_])")
 _BEGIN = re.compile(r"[^\W_]|[-+]\d")
 """How a label begins behind its marks."""
-_BETWEEN: Final = r"(?:\s+|[\s_-](?=\w))"
-"""What may stand between the words of a label."""
 _EDGES: Final = " \t\r\n*_\"'`()[]{}<>.,:;!?#|~$=-–—•+"
 _STOP = re.compile(
     r"(?![^\W_]|-\w)[*_\"'`)\]}>$]*+(?:\s*+\Z|\s?[^\w\s/|&,]|,(?!\s*(?:{words}))"
@@ -115,7 +113,9 @@ def plain_label(folded: str) -> str:
 def pattern_of(words: Iterable[str]) -> str:
     """Return a pattern of label words, the longest first; of none, one that fails."""
     longest_first = sorted(words, key=len, reverse=True)
-    spelled = (re.escape(word).replace(r"\ ", _BETWEEN) for word in longest_first)
+    # What may stand between the words of a label.
+    between = r"(?:\s+|[\s_-](?=\w))"
+    spelled = (re.escape(word).replace(r"\ ", between) for word in longest_first)
     return "|".join(spelled) or r"(?!)"
 
 

@@ -9,7 +9,6 @@ from judgescope.parsing.quotes import unquoted
 _MARKS = r"[ \t*_#>\"'`{(\[|\-•+]{0,10}"
 _CLOSE = r"[*_\"'`)\]}]{0,4}"
 _SIGN = re.compile(r"[:=?>–—-](?:(?<=[:=?>])|(?<=[ \t].))")
-_DASHES: Final = "-–—"
 _SIGN_WITHOUT_DASH = re.compile(r"[:=?>]")
 _LINE = re.compile(
     rf"{_MARKS}(?:\d{{1,2}}[.)]\s)?"
@@ -23,8 +22,6 @@ _BRACKET = re.compile(
     r"\s?(?:\([^()\n]{0,60}\)|\[[^\[\]\n]{0,60}\])[*_\"'`)\]}]{0,4}\s?\Z"
 )
 _VALUE = re.compile(r"[ \t*_]*(?:\r?\n\s*)?([^\n]{0,400})")
-_REACH: Final = 130
-"""How many characters before a colon a name may begin."""
 
 
 class LineValue(NamedTuple):
@@ -56,7 +53,7 @@ def named(folded: str, start: int = 0) -> list[re.Match[str]]:
     signs = _SIGN if dashed else _SIGN_WITHOUT_DASH
     for sign in signs.finditer(folded, start):
         begin = sign.start()
-        if folded[begin] in _DASHES:
+        if folded[begin] in "-–—":
             begin -= 1  # the blank before it
             if begin < start:
                 continue
@@ -76,7 +73,9 @@ def value_behind(match: re.Match[str]) -> str:
 
 def _begin_of_name(folded: str, end: int) -> int:
     """Return where the name before a sign may begin: at its line or its clause."""
-    begin = max(folded.rfind("\n", 0, end) + 1, end - _REACH)
+    # How many characters before a colon a name may begin.
+    reach = 130
+    begin = max(folded.rfind("\n", 0, end) + 1, end - reach)
     before = folded[begin:end]
     if before.isalpha():  # most lines begin with one word and a sign
         return begin

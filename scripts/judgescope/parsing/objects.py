@@ -10,14 +10,6 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-DEEPEST: Final = 32
-"""The levels of nesting that are read."""
-TRIES: Final = 40
-"""The maximum number of places at which an object is sought."""
-MOST_PARTS: Final = 2000
-"""The maximum number of quotation marks and escapes within one text of an object."""
-_COMMAND: Final = 14
-"""The maximum number of characters of a LaTeX command before its brace."""
 _BEGIN = re.compile(
     r"[{\[](?=\s{0,40}(?:[\"'“}\]{\[]|[^\W\d][\w -]{0,40}\s?:|//|#|/\*))"
 )
@@ -71,7 +63,9 @@ def _objects(text: str) -> Iterator[FoundObject]:
     if "{" not in text:
         return
     done = 0
-    for _ in range(TRIES):
+    # The maximum number of places at which an object is sought.
+    most_tries = 40
+    for _ in range(most_tries):
         begin = _BEGIN.search(text, done)
         if begin is None:
             return
@@ -87,7 +81,9 @@ def _objects(text: str) -> Iterator[FoundObject]:
 
 def _is_latex(text: str, brace: int) -> bool:
     """Return whether a brace belongs to a command: `\\textbf{Rating:}`."""
-    before = text[max(0, brace - _COMMAND) : brace]
+    # The maximum number of characters of a LaTeX command before its brace.
+    longest_command = 14
+    before = text[max(0, brace - longest_command) : brace]
     return "\\" in before and before.rpartition("\\")[2].isalpha()
 
 
@@ -107,8 +103,10 @@ def _object_at(text: str, start: int) -> FoundObject | None:
     else:
         return FoundObject(value, start, end, repaired=False)
     reader = _TolerantReader(text)
+    # The levels of nesting that are read.
+    deepest = 32
     try:
-        value, end = reader.read(start, DEEPEST)
+        value, end = reader.read(start, deepest)
     except _NoObjectError:
         return None
     return FoundObject(value, start, end, repaired=True)
@@ -209,7 +207,10 @@ class _TolerantReader:
         end_mark = _QUOTES[quote]
         parts: list[str] = []
         index += 1
-        for _ in range(MOST_PARTS):
+        # The maximum number of quotation marks and escapes within one text of an
+        # object.
+        most_parts = 2000
+        for _ in range(most_parts):
             plain = _PLAIN[quote].match(text, index)
             end = plain.end() if plain else index
             parts.append(text[index:end])

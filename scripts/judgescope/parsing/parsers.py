@@ -28,8 +28,6 @@ TOO_LONG: Final = "too_long"
 context."""
 CUT: Final = "finish_length"
 """The rule of a judgment that failed because the reply was truncated."""
-LONGEST_REASON: Final = 40
-"""The number of characters of an unknown reason to stop that a rule shows."""
 FILTERED: Final = "filtered"
 """The rule of a reply, or of a request without one, that a filter ended."""
 REFUSED: Final = "refused"
@@ -157,7 +155,9 @@ def _unread(
 
 def _ended_by(finish: str | None) -> str:
     """Return an unknown reason to stop as coverage names it."""
-    return f"finish {plain_reason(finish)[:LONGEST_REASON]}"
+    # The number of characters of an unknown reason to stop that a rule shows.
+    longest_reason = 40
+    return f"finish {plain_reason(finish)[:longest_reason]}"
 
 
 def _with_reasons(reading: Judgment, text: str) -> Judgment:

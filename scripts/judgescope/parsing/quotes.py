@@ -36,8 +36,6 @@ _OF_A_PART = re.compile(r"\s(?:for|of|on)\s+[a-z]{4,}")
 """A verdict on one of several qualities; an overall verdict may follow it."""
 _SHORTEST_OF_ANOTHER: Final = len(" is theirs")
 """The characters of the shortest words behind a statement that give it to another."""
-_CLOSING: Final = " \t\n*_\"'`)]}>.,"
-"""Characters at the end of a match that do not belong to its verdict."""
 _LINE = re.compile(r"[^\n]+")
 
 QuotedSpans = list[tuple[int, int]]
@@ -189,8 +187,10 @@ def _outside(matches: list[re.Match[str]], spans: QuotedSpans) -> list[re.Match[
         return matches
     outside = []
     index = 0
+    # Characters at the end of a match that do not belong to its verdict.
+    closing = " \t\n*_\"'`)]}>.,"
     for match in matches:
-        end = match.start() + len(match[0].rstrip(_CLOSING))
+        end = match.start() + len(match[0].rstrip(closing))
         while index < len(spans) and spans[index][1] < end:
             index += 1
         if index == len(spans) or match.start() < spans[index][0]:

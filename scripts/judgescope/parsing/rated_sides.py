@@ -53,10 +53,7 @@ _BEHIND_PLACED = re.compile(
 """What stands behind `second` if it names a text; not in `the second question`."""
 _SIDE_NAME = re.compile(r"(?:[ab12]|one|two|first|second|former|latter)(?![^\W_])")
 """Most labels stand in a clause without such a word, which rates no side."""
-_ENDS_OF_CLAUSE: Final = ".;,\n"
 _LONGEST_NUMBER: Final = len("three,")
-_REACH: Final = 80
-"""How many characters before a rating may name its text."""
 
 
 class RatedSide(NamedTuple):
@@ -124,9 +121,11 @@ def is_of_one_side(folded: str, start: int) -> bool:
 
 def _side_at(folded: str, start: int) -> str | None:
     """Return the side whose rating begins at `start`, None for another rating."""
-    begin = max(0, start - _REACH)
+    # How many characters before a rating may name its text.
+    reach = 80
+    begin = max(0, start - reach)
     # the mark itself may stand before a bare letter
-    ends = [folded.rfind(mark, begin, start - 1) for mark in _ENDS_OF_CLAUSE]
+    ends = [folded.rfind(mark, begin, start - 1) for mark in ".;,\n"]
     begin = max(begin, *ends)
     if _SIDE_NAME.search(folded, begin, start):
         for match in _RATED.finditer(folded, begin, start + _LONGEST_NUMBER):

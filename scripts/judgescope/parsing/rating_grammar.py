@@ -70,11 +70,6 @@ BEGINNINGS_OF_LABELS = _name_words(
 )
 ANSWER = b"answer"
 FINAL = b"final"
-_PUNCTUATION = r"\s?[:=>]+|\s?-{1,2}>|\s?[–—]+|\s-+(?=\s)|-+"
-_MAY_BE_EXPLICIT = r"\s*[:=>–—-]|\s+is"
-"""How punctuation behind a label begins: most labels in a sentence have none."""
-_OF_IT = r"of|as|at|(?:would|should|to)\s+be|to(?!\s+be\b)"
-_AWARD = r"give|assign|award|deserve|merit|warrant|earn|receive|get|rate|score"
 _NO_NOUN = "".join(
     rf"(?<!\b{word} WORD)"
     for word in ("the", "his", "her", "its", "their", "these", "those", "both", "all")
@@ -104,8 +99,6 @@ _EITHER = (
 )
 """`3 or 4`, `3 (or maybe **4**)`, `3/5 or 4/5` and `3 and 4` are undecided; `4/5 or
 80%` is not."""
-_REGARDED = r"\s(?:for|on|in)\s(?:[a-z]+\s){0,3}[a-z]+(?:,|;|\sand|\sbut){1,2}\s"
-"""`3 for style, 4 for facts`."""
 WATCHED = watch(
     ECHO_WORDS,
     MENTION_WORDS,
@@ -181,10 +174,14 @@ def _labelled(value: str, *, alone: bool = False) -> str:
     # the letter before a name is tested after the name's first letter, which makes
     # searches fast
     words = "|".join(f"{name[0]}(?<![a-z]{name[0]}){name[1:]}" for name in names)
+    punctuation = r"\s?[:=>]+|\s?-{1,2}>|\s?[–—]+|\s-+(?=\s)|-+"
+    # How punctuation behind a label begins: most labels in a sentence have none.
+    may_be_explicit = r"\s*[:=>–—-]|\s+is"
+    of_it = r"of|as|at|(?:would|should|to)\s+be|to(?!\s+be\b)"
     return (
         rf"(?:{words})(?![a-z]|_max|_scale){MARKS}{BRACKETED}{MARKS}(?:"
-        rf"(?={_MAY_BE_EXPLICIT})(?P<explicit>(?:\s+is)?(?:{_PUNCTUATION}))|(?<!overall)(?:"
-        rf"\s+(?:is|equals|(?P<prose>{_OF_IT}))(?:\s+(?:an?|only|just))?(?=\s)|(?=\s)"
+        rf"(?={may_be_explicit})(?P<explicit>(?:\s+is)?(?:{punctuation}))|(?<!overall)(?:"
+        rf"\s+(?:is|equals|(?P<prose>{of_it}))(?:\s+(?:an?|only|just))?(?=\s)|(?=\s)"
         r"|[^.\n\d:=()]{1,60}?(?:[:=]|"
         r"(?P<far>\b(?:is|(?<!out\s)(?<!scale\s)of|would\s+be)\b))))"
         rf"{value}(?(below)(?=[ \t*_.]*(?:\n|\Z)|\s+[(–—-]){ONE_NUMBER}"
@@ -202,13 +199,16 @@ def _echo(scale: Scale, labels: dict[str, int]) -> str:
     words = "|".join((NUMBER_WORD, *map(re.escape, labels)))
     gloss = r"(?:\s*\([^()\n\d]{0,40}\))?"
     between = r"\s*(?:-|–|—|~|\.{2,3}|…|\bto\b|\bthrough\b|\band\b)\s*"
+    award = r"give|assign|award|deserve|merit|warrant|earn|receive|get|rate|score"
+    # `3 for style, 4 for facts`.
+    regarded = r"\s(?:for|on|in)\s(?:[a-z]+\s){0,3}[a-z]+(?:,|;|\sand|\sbut){1,2}\s"
     return (
         rf"(?<![\w.])(?:(?P<scale>{high}[- ]point\b(?:\s+likert)?(?:\s+scale)?"
         rf"|{low}{gloss}(?:{between}){high}{gloss}{END})"
         rf"|{DIGITS}(?:(?:-|\.{{2,3}}|…|\s?[–—~]\s?|\s+to\s+){DIGITS}"
         rf"|(?:,\s*{DIGITS})+"
         rf"|(?:[ \t]{{0,4}}[/|\n][ \t]{{0,4}}{DIGITS}){{2,}})"
-        rf"|(?<![\w.]){DIGITS}(?:{SLASH}{DIGITS})?{MARKS}{_REGARDED}(?:an?\s)?{DIGITS}"
+        rf"|(?<![\w.]){DIGITS}(?:{SLASH}{DIGITS})?{MARKS}{regarded}(?:an?\s)?{DIGITS}"
         rf"(?:{SLASH}{DIGITS})?{MARKS}\s"
         r"(?:for|on|in)\s"
         # `says` and `not` stand in `essays` and `knot`, too
@@ -216,7 +216,7 @@ def _echo(scale: Scale, labels: dict[str, int]) -> str:
         rf"|between\s+(?:an?\s+)?{DIGITS}\s+and\s+(?:an?\s+)?{DIGITS}"
         rf"|{_CLAIM}(?:{DIGITS}|(?:{words}){WORD_END})"
         rf"|(?:not|never|cannot|[a-z]{{2,6}}n't)\s+(?:\w+\s+)?"
-        rf"(?:{_AWARD})\b[^.,;:\n]{{0,40}}?{DIGITS}"
+        rf"(?:{award})\b[^.,;:\n]{{0,40}}?{DIGITS}"
         r"|(?P<top_of_scale>(?:perfect|full|top|highest|best)\s+(?:possible\s+)?"
         rf"(?:score|rating|mark|grade)\s+(?:is|of)\s+(?:an?\s+)?(?:{DIGITS}|"
         rf"(?:{words}){WORD_END}))"

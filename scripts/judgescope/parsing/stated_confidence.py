@@ -1,19 +1,10 @@
 """The confidence that a reply states beside its verdict: `Confidence: 80 %`."""
 
 import re
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from judgescope.parsing.characters import fold
 from judgescope.parsing.reasoning import without_reasoning
-
-NONE_STATED: Final = "none_stated"
-"""The reply names no confidence."""
-OUTSIDE: Final = "outside"
-"""The number is below 0 or above 100 %."""
-AMBIGUOUS: Final = "ambiguous"
-"""The number may be a share or per cent (`1`), or is a range."""
-NO_NUMBER: Final = "no_number"
-"""A word stands where the number should (`Confidence: high`)."""
 
 _NUMBER = r"-?(?:\d{1,6}(?:[.,]\d{1,6})?|\.\d{1,6})"
 _NAME = r"(?:confidence(?:[ _](?:level|score|rating))?|certainty)"
@@ -59,17 +50,23 @@ def stated_confidence(text: str) -> StatedConfidence:
     """
     answer = fold(without_reasoning(text)[0])
     named = [*_NAMED.finditer(answer)] or [*_SPOKEN.finditer(answer)]
+    # The reply names no confidence.
+    none_stated = "none_stated"
     if not named:
-        return StatedConfidence(None, NONE_STATED)
+        return StatedConfidence(None, none_stated)
     return _value_of(named[-1], answer)
 
 
 def _value_of(match: re.Match[str], answer: str) -> StatedConfidence:
     number = match["number"]
+    # A word stands where the number should (`Confidence: high`).
+    no_number = "no_number"
     if number is None:
-        return StatedConfidence(None, NO_NUMBER)
+        return StatedConfidence(None, no_number)
+    # The number may be a share or per cent (`1`), or is a range.
+    ambiguous = "ambiguous"
     if match["range"]:
-        return StatedConfidence(None, AMBIGUOUS)
+        return StatedConfidence(None, ambiguous)
     value = float(number.replace(",", "."))
     unit = (match["unit"] or "").strip()
     behind = answer[match.end("number") :]
@@ -78,11 +75,13 @@ def _value_of(match: re.Match[str], answer: str) -> StatedConfidence:
     if unit or _PERCENT.match(behind):
         return _within(value / 100, "percent")
     if value == 1 and not re.search(r"[.,]", number):
-        return StatedConfidence(None, AMBIGUOUS)
+        return StatedConfidence(None, ambiguous)
     return _within(value, "share") if value <= 1 else _within(value / 100, "percent")
 
 
 def _within(chance: float, rule: str) -> StatedConfidence:
+    # The number is below 0 or above 100 %.
+    outside = "outside"
     if not 0 <= chance <= 1:
-        return StatedConfidence(None, OUTSIDE)
+        return StatedConfidence(None, outside)
     return StatedConfidence(round(chance, 12), rule)

@@ -1,7 +1,7 @@
 """Verdicts in the structure of a reply: objects, tags and tables come before prose."""
 
 import re
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from judgescope.core.tools import is_other_tool
 from judgescope.parsing.attribution import (
@@ -29,8 +29,6 @@ from judgescope.parsing.tags import REASON_WORDS, TaggedValue, table_rows, tagge
 _LEAD_MARKS = re.compile(r"[\s`~*_#>|-]*(?:json[c5l]?|python|yaml)?[\s:]*", re.I)
 _FENCE = re.compile(r"\s*(?:[`~\"']{1,3}(?:json)?)?\s*\Z", re.IGNORECASE)
 _LEAD = 200
-OTHER_TOOL: Final = "other_tool"
-"""The rule of a reply that only calls a tool which does not judge."""
 
 
 class Structured(NamedTuple):
@@ -110,8 +108,10 @@ def _in_objects(answer: str, menu: Menu, so_far: Structured) -> Structured:
         inline = not _LEAD_MARKS.fullmatch(answer[begin : each.start])
         return Structured(judgment, each.start, each.end, inline, rest, closed)
     only_calls = closed and all(calls_another_tool(each.value) for each in objects)
+    # The rule of a reply that only calls a tool which does not judge.
+    other_tool = "other_tool"
     # a rule of its own, so that coverage tells such a reply from one without a verdict
-    called = Judgment("unparsed", OTHER_TOOL) if only_calls else None
+    called = Judgment("unparsed", other_tool) if only_calls else None
     return Structured(called, 0, 0, False, rest, closed)
 
 

@@ -81,7 +81,6 @@ REASON_WORDS: Final = word_set(
 )
 """Names of keys and columns that say why."""
 _RULE = re.compile(r"[\s|:-]*-[\s|:-]*")
-_EDGES: Final = " \t*_`"
 
 
 def blank_markup(text: str) -> str:
@@ -262,7 +261,7 @@ def _is_next(row: re.Match[str], below: re.Match[str]) -> bool:
 
 
 def _cells(row: str) -> list[str]:
-    return [cell.strip(_EDGES) for cell in row.strip().strip("|").split("|")]
+    return [cell.strip(" \t*_`") for cell in row.strip().strip("|").split("|")]
 
 
 def _row_statements(header: list[str], values: list[str]) -> list[Statement]:

@@ -14,15 +14,8 @@ STEPS = range(3, 11)
 """The allowed numbers of steps in a list."""
 SUB_ASPECTS = range(2, 9)
 """The allowed numbers of sub-aspects of an aspect."""
-SHORTEST = 15
 LONGEST = 400
 """The allowed number of characters in a step or a definition."""
-LONGEST_NAME = 60
-"""The maximum number of characters in a sub-aspect's name; a longer name is a
-sentence."""
-LETTERS = 0.3
-"""The minimum share of letters in a sentence; in some scripts, marks are half of a
-word."""
 _ITEM = re.compile(
     r" {0,3}(?:#+ *)?(?:\*\*|__)?(?:step +(\d{1,2}) *[:.)-]|\(?(\d{1,2})[.)、．）])"
     r"(?:\*\*|__)?(?:\s+|$)(.*)",
@@ -32,8 +25,6 @@ _BULLET = re.compile(r"\A(?:[-*•·]|#++|\(?\d{1,2}[.)])\s+")
 _PAIR = re.compile(r"([^:：]+?)\s*[:：]\s*(\S.*)")
 _EMPHASIS = re.compile(r"\*\*|__")
 _FENCE = "```"
-_JOINERS = "\u200c\u200d"
-"""Not printable, and parts of words in some scripts."""
 _RATING = re.compile(
     r"(?<![\s*_#\"'`])[\s*_#\"'`]*+\brating\b[*_\"'\s]*+[:：][^:：\n]*+\Z",
     re.IGNORECASE,
@@ -140,9 +131,12 @@ def _problems_with_sub_aspects(text: str) -> Iterator[str]:
             yield f"line {number} is no name with a definition behind a colon"
     sub_aspects = [part for part in parts if part]
     yield from _wrong_count(len(sub_aspects), SUB_ASPECTS, "sub-aspect")
+    # The maximum number of characters in a sub-aspect's name; a longer name is a
+    # sentence.
+    longest_name = 60
     for number, (name, definition) in enumerate(sub_aspects, start=1):
-        if len(name) > LONGEST_NAME or not any(map(str.isalpha, name)):
-            yield f"name {number} is no name of at most {LONGEST_NAME} characters"
+        if len(name) > longest_name or not any(map(str.isalpha, name)):
+            yield f"name {number} is no name of at most {longest_name} characters"
         yield from _no_sentence(f"definition {number}", definition)
         earlier = sub_aspects[: number - 1]
         if name.casefold() in (part.name.casefold() for part in earlier):
@@ -160,18 +154,22 @@ def _wrong_count(count: int, allowed: range, name: str) -> Iterator[str]:
 
 
 def _no_sentence(name: str, text: str) -> Iterator[str]:
-    if not SHORTEST <= len(text) <= LONGEST:
-        yield f"{name} has {len(text)} characters, not {SHORTEST} to {LONGEST}"
-    if sum(map(str.isalpha, text)) < LETTERS * len(text):
+    shortest = 15
+    if not shortest <= len(text) <= LONGEST:
+        yield f"{name} has {len(text)} characters, not {shortest} to {LONGEST}"
+    # The minimum share of letters in a sentence; in some scripts, marks are half of a
+    # word.
+    least_letters = 0.3
+    if sum(map(str.isalpha, text)) < least_letters * len(text):
         yield f"{name} is no sentence"
 
 
 def _one_line(text: str) -> str:
     """Return a text on one line, without emphasis and without invisible characters."""
+    # Not printable, and parts of words in some scripts.
+    joiners = "\u200c\u200d"
     shown = (
-        sign
-        for sign in text
-        if sign.isprintable() or sign.isspace() or sign in _JOINERS
+        sign for sign in text if sign.isprintable() or sign.isspace() or sign in joiners
     )
     return " ".join(_EMPHASIS.sub("", "".join(shown)).split())
 

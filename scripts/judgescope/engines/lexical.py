@@ -136,9 +136,6 @@ class Parts(NamedTuple):
     punctuation: float
 
 
-_SURFACE = (0.5, 0.1, 0.0, 0.4)
-_FLOW = (0.1, 0.6, 0.1, 0.2)
-_SUBSTANCE = (0.1, 0.2, 0.6, 0.1)
 _READABLE = (
     "fluency",
     "grammaticality",
@@ -158,10 +155,10 @@ _CONTENT = (
 )
 
 WEIGHTS: dict[str, tuple[float, float, float, float]] = dict.fromkeys(
-    _READABLE, _SURFACE
+    _READABLE, (0.5, 0.1, 0.0, 0.4)
 )
-WEIGHTS |= dict.fromkeys(("coherence", "maintains-context"), _FLOW)
-WEIGHTS |= dict.fromkeys(_CONTENT, _SUBSTANCE)
+WEIGHTS |= dict.fromkeys(("coherence", "maintains-context"), (0.1, 0.6, 0.1, 0.2))
+WEIGHTS |= dict.fromkeys(_CONTENT, (0.1, 0.2, 0.6, 0.1))
 """Aspect -> weights in the order of `Parts`; on other aspects all properties weigh the
 same."""
 

@@ -34,21 +34,18 @@ from judgescope.statistics.registry import scale_of
 from judgescope.statistics.resampling import Replicated, replicated
 
 TABLE: Final = "literature"
-SUMMARY_LEVEL = "summary level"
-OVER_ALL = "pooled"
-SYSTEM_LEVEL = "system level"
 OF_RATINGS: Final[tuple[tuple[str, tuple[LevelStatistic, ...]], ...]] = (
     (
-        SUMMARY_LEVEL,
+        "summary level",
         (
             ("spearman", BY_SOURCE),
             ("kendall_b", BY_SOURCE),
             ("pearson", BY_SOURCE),
         ),
     ),
-    (OVER_ALL, (("spearman", POOLED), ("pearson", POOLED))),
+    ("pooled", (("spearman", POOLED), ("pearson", POOLED))),
     (
-        SYSTEM_LEVEL,
+        "system level",
         (("kendall_b", BY_SYSTEM), ("pearson", BY_SYSTEM), ("spa", BY_SYSTEM)),
     ),
     ("", (("acc_eq", BY_SOURCE),)),

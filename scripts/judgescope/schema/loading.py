@@ -39,11 +39,18 @@ from judgescope.schema.yaml_files import Lines as Lines
 from judgescope.schema.yaml_files import load_yaml as load_yaml
 from judgescope.schema.yaml_files import nearest_file as nearest_file
 
-LIST = ("a list", "write [value, value], or each value on a line that begins with `- `")
-MAPPING = ("keys with values", "write `key: value` on a line of its own, indented")
 EXPECTED = {
-    **dict.fromkeys(("list_type", "tuple_type"), LIST),
-    **dict.fromkeys(("dict_type", "model_type"), MAPPING),
+    **dict.fromkeys(
+        ("list_type", "tuple_type"),
+        (
+            "a list",
+            "write [value, value], or each value on a line that begins with `- `",
+        ),
+    ),
+    **dict.fromkeys(
+        ("dict_type", "model_type"),
+        ("keys with values", "write `key: value` on a line of its own, indented"),
+    ),
     **dict.fromkeys(
         ("int_type", "int_parsing", "int_from_float"), ("a whole number", "")
     ),

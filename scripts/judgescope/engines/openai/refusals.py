@@ -103,7 +103,6 @@ def _statuses(*numbers: int | range) -> frozenset[int]:
     return frozenset().union(*ranges)
 
 
-ADDRESS: Final = "check `name`, `base_url`, `field_names` and `extra_body` of the card"
 NO_CHAT: Final = (
     "this address does not take chat requests: check `base_url` of the card, which "
     "must be that of an OpenAI-compatible chat endpoint"
@@ -144,7 +143,11 @@ ANSWER_RULES: Final = (
         MOVED,
     ),
     AnswerRule(_statuses(range(300, 400)), "stop", NO_CHAT),
-    AnswerRule(_statuses(400, 404, 413, 422), "refuse", ADDRESS),
+    AnswerRule(
+        _statuses(400, 404, 413, 422),
+        "refuse",
+        "check `name`, `base_url`, `field_names` and `extra_body` of the card",
+    ),
     AnswerRule(_statuses(401), "stop", "check the card's key: {key}"),
     AnswerRule(
         _statuses(402), "stop", "the account has no credit left: check its billing"

@@ -142,8 +142,7 @@ KINDS: dict[str, Any] = {
 }
 """Card kind -> its model."""
 
-ALONE = ("prices", "tasks")
-"""Kinds with one file each, config/<kind>.yaml."""
-FOLDERS = {kind: f"{kind}s" for kind in KINDS if kind not in ALONE}
+# The other kinds have one file each, config/<kind>.yaml.
+FOLDERS = {kind: f"{kind}s" for kind in KINDS if kind not in ("prices", "tasks")}
 FOLDERS |= {"study": "studies", "criterion": "criteria", "publication": "published"}
 FOLDERS |= {kind: kind for kind in ("weights", "expectations")}

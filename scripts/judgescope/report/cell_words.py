@@ -35,14 +35,6 @@ NO_CLAIM: Final = {
 """Why there is no claim -> at most three words for it."""
 NO_PERSON: Final = "no person to compare"
 """What stands beside a claim that holds where people do not agree with each other."""
-COUNTED: Final = {
-    Sign.HOLDS: "shown to hold",
-    Sign.RULE: "with limits",
-    Sign.NOT_SHOWN: "not shown",
-    Sign.FAILS: "failed",
-    Sign.NO_CLAIM: "without a claim",
-}
-"""Sign -> its words behind a number of claims."""
 LEFT: Final = "normal_scores"
 """The kind of number that is left of a claim without length."""
 
@@ -401,8 +393,16 @@ def counted_hidden(claims: Sequence[ReportedClaim]) -> str:
     """How many of several claims have which sign, for screen readers."""
     signs = [claim.sign for claim in claims]
     parts = []
+    # Sign -> its words behind a number of claims.
+    counted_kinds = {
+        Sign.HOLDS: "shown to hold",
+        Sign.RULE: "with limits",
+        Sign.NOT_SHOWN: "not shown",
+        Sign.FAILS: "failed",
+        Sign.NO_CLAIM: "without a claim",
+    }
     for sign in Sign:
         number = signs.count(sign)
         if number:
-            parts.append(f"{number} {COUNTED[sign]}")
+            parts.append(f"{number} {counted_kinds[sign]}")
     return f"{plural(len(claims), 'claim')}: {'; '.join(parts)}"

@@ -16,8 +16,6 @@ from judgescope.report.standings import href_of, standings
 from judgescope.report.words import MINUS, label, listed
 from judgescope.statistics.verdict import NOTICING, Sign
 
-WARNING: Final = -0.2
-"""Below this net share the damaged texts are preferred: a warning."""
 SHADES: Final = (0.1, 0.3, 0.5, 0.7, 0.9)
 NUMBER: Final = "net_share"
 
@@ -147,7 +145,9 @@ def _cell(report: Report, judge: ShownJudge, claim: ReportedClaim | None) -> Dam
     if claim is None or row is None or row.value is None:
         return DamageCell("", "empty", "not asked")
     share = row.value
-    look = "neg" if share < WARNING else f"h{sum(share >= step for step in SHADES)}"
+    # Below this net share the damaged texts are preferred: a warning.
+    warned_from = -0.2
+    look = "neg" if share < warned_from else f"h{sum(share >= step for step in SHADES)}"
     p = claim.others.get("p_noticed_holm")
     return DamageCell(
         _percent(share),

@@ -41,9 +41,6 @@ CALL = "judgescope"
 STATUS_NAMES = list(STATUSES)
 """A status is referred to by its place here."""
 
-_UNSAFE = re.compile(rf"[<>&\u200c\u200d{UNSEEN}]")
-"""Characters that end a script or a line, or are invisible, and that JSON does not
-escape."""
 ShardEntry = dict[str, object]
 """What a shard says of something, by name."""
 
@@ -343,7 +340,10 @@ def literal(value: object) -> str:
         units = sign[0].encode("utf-16-be", "surrogatepass").hex("-", 2)
         return "\\u" + units.replace("-", "\\u")
 
-    return _UNSAFE.sub(escaped, text)
+    # Characters that end a script or a line, or are invisible, and that JSON does not
+    # escape.
+    unsafe = re.compile(rf"[<>&\u200c\u200d{UNSEEN}]")
+    return unsafe.sub(escaped, text)
 
 
 def call(kind: str, numbers: Sequence[int], data: str) -> str:

@@ -17,14 +17,9 @@ POLICY = "@policy@"
 """Stands in a template for its content security policy."""
 CLOSED = ("default-src 'none'", "base-uri 'none'", "form-action 'none'")
 _STYLE = re.compile(r"<style>(.*?)</style>", re.S)
-_NAMES = re.compile(r'\b(?:class|id)="([^"]*)"')
-_TAG = re.compile(r"<([a-zA-Z][\w-]*)")
-_WORD = re.compile(r"[A-Za-z][\w-]*")
 _INSIDE = re.compile(r"::?[\w-]+(?:\([^()]*(?:\([^()]*\)[^()]*)*\))?|\[[^\]]*\]")
 """Pseudo-classes with what they exclude or compare, and conditions on attributes: a
 selector without them selects no less."""
-_DECLARED = re.compile(r"(?<![\w-])(--[\w-]+): ?[^;{}]*(?:;|(?=}))")
-_REFERENCE = re.compile(r"var\((--[\w-]+)")
 _SELECTED = re.compile(r"(?<![\w-])[A-Za-z][\w-]*")
 """Tags, classes and ids of a selector."""
 
@@ -107,12 +102,17 @@ def _without_idle(style: str, page: str) -> str:
 
     `page` is the page with its full style sheet, whose values count as references.
     """
-    used = {*_REFERENCE.findall(style), *_REFERENCE.findall(_STYLE.sub("", page))}
+    variable_reference = re.compile(r"var\((--[\w-]+)")
+    used = {
+        *variable_reference.findall(style),
+        *variable_reference.findall(_STYLE.sub("", page)),
+    }
 
     def kept(declaration: re.Match[str]) -> str:
         return declaration[0] if declaration[1] in used else ""
 
-    return _DECLARED.sub(kept, style).replace(";}", "}")
+    declared_variable = re.compile(r"(?<![\w-])(--[\w-]+): ?[^;{}]*(?:;|(?=}))")
+    return declared_variable.sub(kept, style).replace(";}", "}")
 
 
 def used_style(style: str, page: str, script: str = "") -> str:
@@ -129,10 +129,13 @@ def used_style(style: str, page: str, script: str = "") -> str:
     '.shade-1{x:1}'
     """
     names = set[str]()
-    for attribute in _NAMES.findall(page):
+    name_attribute = re.compile(r'\b(?:class|id)="([^"]*)"')
+    for attribute in name_attribute.findall(page):
         names.update(attribute.split())
-    names.update(tag.lower() for tag in _TAG.findall(page))
-    names.update(_WORD.findall(script))
+    tag_name = re.compile(r"<([a-zA-Z][\w-]*)")
+    names.update(tag.lower() for tag in tag_name.findall(page))
+    css_word = re.compile(r"[A-Za-z][\w-]*")
+    names.update(css_word.findall(script))
     return _used_rules(style, names)
 
 

@@ -1,7 +1,6 @@
 """What a claim's number is in the measures of the literature, in one line."""
 
 from collections.abc import Iterator
-from typing import Final
 
 from judgescope.methods import literature
 from judgescope.methods.claims import base
@@ -10,13 +9,6 @@ from judgescope.report.claims import ReportedClaim
 from judgescope.report.report import Report
 from judgescope.report.rows import ReportRow
 from judgescope.report.words import count, label, spoken, written
-
-TABLES: Final = {
-    base.AGREEMENT: "agreement",
-    base.LABELS: "labels",
-    base.PAIRS: "pairwise",
-}
-"""Kind of claims -> the table of a study that has the literature's measures."""
 
 
 def grouped(
@@ -27,11 +19,17 @@ def grouped(
     A group is called by the literature's words, "" without any. Nothing for kinds that
     the literature has no measures of, and for what the study does not compute.
     """
-    if claim.kind not in TABLES:
+    # Kind of claims -> the table of a study that has the literature's measures.
+    table_of_kind = {
+        base.AGREEMENT: "agreement",
+        base.LABELS: "labels",
+        base.PAIRS: "pairwise",
+    }
+    if claim.kind not in table_of_kind:
         return
     rows = report.rows(literature.TABLE, claim.dataset)
     if not len(rows):
-        rows = report.rows(TABLES[claim.kind], claim.dataset)
+        rows = report.rows(table_of_kind[claim.kind], claim.dataset)
     mine = rows.where(judge=claim.judge, judged=claim.row.judged, cell=claim.row.cell)
     known: dict[tuple[str, str], ReportRow] = {}
     for row in mine.where(judge_b=""):

@@ -64,9 +64,6 @@ class _Patterns:
 
 
 _FIND = _Patterns()
-PLAIN = str.maketrans({"<": "‹", ">": "›", "{": "(", "}": ")", "\n": " "})
-"""Characters that a label may not have: Snakemake fills braces and writes labels into a
-script."""
 
 
 def render(
@@ -316,7 +313,10 @@ def title_of(path: str | Path) -> str:
     report.
     """
     title = _FIND.title.search(Path(path).read_text(encoding="utf-8"))
-    return unescape(title[1]).translate(PLAIN) if title else Path(path).stem
+    # Characters that a label may not have: Snakemake fills braces and writes labels
+    # into a script.
+    plain_signs = str.maketrans({"<": "‹", ">": "›", "{": "(", "}": ")", "\n": " "})
+    return unescape(title[1]).translate(plain_signs) if title else Path(path).stem
 
 
 def report(spec: ReportSpec) -> None:

@@ -25,7 +25,6 @@ MOST_STEPS: Final = 11
 """Ratings with more different values are binned by rank."""
 BINS: Final = 10
 MOST_LABELS: Final = 12
-SYSTEMS: Final = "systems"
 
 
 @dataclass(frozen=True)
@@ -117,7 +116,7 @@ class RatingGrids:
     def scores(self) -> Mapping[tuple[str, str], Mapping[str, float]]:
         """(judge, aspect with its criterion) -> target -> score."""
         frame = scores_of(self.files.scores)
-        frame = frame[frame["perturbation"] == SYSTEMS].dropna(subset="value")
+        frame = frame[frame["perturbation"] == "systems"].dropna(subset="value")
         scores: dict[tuple[str, str], dict[str, float]] = {}
         columns = [frame[name] for name in ("judge", "judged", "target", "value")]
         for judge, judged, target, value in zip(*columns, strict=True):

@@ -14,7 +14,6 @@ from judgescope.report.rows import ReportRow, ReportRows
 from judgescope.statistics.intervals import holm
 
 LEVEL: Final = 0.05
-TOO_SURE: Final = "too sure of its verdicts"
 
 
 class SureTest(NamedTuple):
@@ -68,7 +67,10 @@ def sureness(report: Report, judge: ShownJudge) -> str:
     shown = holm(np.array([test.p for test in tests])) <= LEVEL
     remarks = []
     not_sure_enough = "less sure of its verdicts than it may be"
-    for words, too_sure in ((TOO_SURE, True), (not_sure_enough, False)):
+    for words, too_sure in (
+        ("too sure of its verdicts", True),
+        (not_sure_enough, False),
+    ):
         on = dict.fromkeys(
             name
             for name, test, is_shown in zip(names, tests, shown.tolist(), strict=True)

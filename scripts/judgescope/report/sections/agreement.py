@@ -51,14 +51,6 @@ if TYPE_CHECKING:
 
 RIGHT = "accuracy_comparison"
 HALF_CREDIT = "accuracy_comparison_half"
-POSITION_FIGURE = AspectFigure(
-    statistic="first_position_rate",
-    title=": position bias",
-    sentence="How often the text that is shown first wins, over both orders.",
-    axis="first text chosen, with 95 % interval; the line marks no bias",
-    level="pooled",
-    line=0.5,
-)
 ACCURACY_FIGURE = AspectFigure(
     statistic=HALF_CREDIT,
     title=": accuracy",
@@ -457,16 +449,24 @@ def pairwise(
     source = "tables/pairwise.csv"
     for aspect in dataset.aspects:
         yield from every_picture(report, dataset, aspect, PAIRS)
+    position_figure = AspectFigure(
+        statistic="first_position_rate",
+        title=": position bias",
+        sentence="How often the text that is shown first wins, over both orders.",
+        axis="first text chosen, with 95 % interval; the line marks no bias",
+        level="pooled",
+        line=0.5,
+    )
     for cell, part in rows.by("cell").items():
         about = f", {cell}" if cell else ""
-        for figure in (POSITION_FIGURE, ACCURACY_FIGURE):
+        for figure in (position_figure, ACCURACY_FIGURE):
             titled = replace(figure, title=f"{about}{figure.title}")
             yield from tables.aspect_chart(
                 report, dataset, part, titled, source=source, cell=cell
             )
         names = (
             "order_consistency",
-            POSITION_FIGURE.statistic,
+            position_figure.statistic,
             "nontransitive_share",
             RIGHT,
             HALF_CREDIT,

@@ -23,7 +23,6 @@ from judgescope.report.tables import (
 from judgescope.report.words import LEVELS, amount, count, label, listed, plural, spoken
 from judgescope.statistics.registry import names_of_group, statistic
 
-SOURCE = "tables/ensemble.csv"
 TOGETHER = "+"
 """Joins the ids of members."""
 OF_LABELS = (
@@ -128,7 +127,7 @@ class _Ensemble:
             level=level,
             judge=self.judge,
             notes=notes,
-            source=SOURCE,
+            source="tables/ensemble.csv",
             corner=corner,
             code=False,
         )

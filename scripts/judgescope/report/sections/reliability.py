@@ -28,7 +28,6 @@ PEOPLE: Final = (
     "dependability_people",
     "ceiling_true",
 )
-JUDGES: Final = ("correlation_people", "ceiling_true", "correlation_true")
 LEVELS: Final = {"pooled": "all texts", "by_source": "texts of one source"}
 
 
@@ -71,22 +70,29 @@ def _judges(
     report: Report, rows: ReportRows, people: ReportRows, name: str
 ) -> Iterator[PageTable]:
     """Yield a table with a line for each judge, for each level that has a ceiling."""
+    judge_statistics = ("correlation_people", "ceiling_true", "correlation_true")
     for level, words in LEVELS.items():
         ceiling = people.where(level=level, statistic="ceiling_true").first
-        of_judges = rows.where(level=level, statistic=(JUDGES[0], JUDGES[2]))
+        of_judges = rows.where(
+            level=level, statistic=(judge_statistics[0], judge_statistics[2])
+        )
         lines = []
         for judge in known_names(ids_of(report.judges), of_judges.names("judge")):
             of_judge = of_judges.where(judge=judge)
             for criterion, of_criterion in of_judge.by("criterion").items():
                 title = f"{judge}, {criterion}" if criterion else judge
                 of = {row.statistic: row for row in of_criterion}
-                cells = [of.get(JUDGES[0]), ceiling, of.get(JUDGES[2])]
+                cells = [
+                    of.get(judge_statistics[0]),
+                    ceiling,
+                    of.get(judge_statistics[2]),
+                ]
                 lines.append(TableLine(title, _cells(cells)))
         if lines:
             yield PageTable(
                 f"{name}, {words}; judges beside the ceiling.",
                 "Judge",
-                columns_of(map(label, JUDGES)),
+                columns_of(map(label, judge_statistics)),
                 [Body(lines)],
                 source=SOURCE,
             )

@@ -27,7 +27,6 @@ from judgescope.report.words import LEVELS, known_names, label, plural
 from judgescope.statistics.registry import names_of_group
 
 SOURCE = "tables/robustness.csv"
-OVER_FORMS = "sentiment_forms"
 SHIFTED = "injection_shift"
 OBEYED = "obey_rate"
 SHIFT_GAP = f"difference_{SHIFTED}"
@@ -196,19 +195,20 @@ def _reasons(
         if len(rows.where(statistic=change)):
             names.append(change)
     shown = [_per_judge(report, rows, dataset.name, columns, name) for name in names]
-    models = rows.where(statistic=OVER_FORMS).names("judge")
+    over_forms_statistic = "sentiment_forms"
+    models = rows.where(statistic=over_forms_statistic).names("judge")
     if models:
-        gap = f"difference_{OVER_FORMS}"
+        gap = f"difference_{over_forms_statistic}"
         lines = [tables.Entry(model, {"judge": model}) for model in models]
         for judge in rows.where(statistic=gap).names("judge"):
             head = f"{judge}, minus the forms"
             lines.append(tables.Entry(head, {"judge": judge, "statistic": gap}))
-        caption = f"{dataset.name}; {tables.statistic_caption(OVER_FORMS)}"
+        caption = f"{dataset.name}; {tables.statistic_caption(over_forms_statistic)}"
         over_forms = tables.TableSpec(
             f"{caption}; with a hint, the difference from that mean.",
             columns,
             [tables.RowGroup(lines=lines)],
-            statistic=OVER_FORMS,
+            statistic=over_forms_statistic,
             source=SOURCE,
             corner="Model, judge",
             code=False,

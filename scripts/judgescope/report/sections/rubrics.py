@@ -24,7 +24,6 @@ LEAD: Final = (
     "criterion of one response, beside one expert's label. Unread is not unmet: both "
     "scores stand here. Lists of criteria are for people to look at; none is removed."
 )
-SOURCE: Final = "tables/rubrics.csv"
 CASES: Final = (
     "rubric_balanced_accuracy",
     "rubric_f1",
@@ -42,12 +41,6 @@ SCORES: Final = (
     "spearman",
     "rubric_order",
     "rubric_order_plain",
-)
-SYSTEMS: Final = (
-    "rubric_score",
-    "rubric_score_unmet",
-    "corrected_mean",
-    "uncorrected_mean",
 )
 CRITERIA: Final = (
     "rubric_balanced_accuracy",
@@ -80,10 +73,16 @@ def blocks(
     )
     yield from _table(report, whole, CASES, f"{dataset.name}; criteria, case by case")
     yield from _table(report, whole, SCORES, f"{dataset.name}; scores of responses")
+    system_statistics = (
+        "rubric_score",
+        "rubric_score_unmet",
+        "corrected_mean",
+        "uncorrected_mean",
+    )
     for system, of_system in rows.by("system_subset").items():
         if system:
             title = f"{dataset.name}; {system}"
-            yield from _table(report, of_system, SYSTEMS, title)
+            yield from _table(report, of_system, system_statistics, title)
     by_criterion = []
     for criterion, of_criterion in rows.by("aspect").items():
         if criterion:
@@ -137,7 +136,7 @@ def _table(
             "Marked by",
             columns_of(map(label, columns)),
             [Body(lines)],
-            source=SOURCE,
+            source="tables/rubrics.csv",
         )
 
 

@@ -1,7 +1,6 @@
 """Which texts may pass without a person: a sentence and a table for each aspect."""
 
 from collections.abc import Iterator
-from typing import Final
 
 from judgescope.report.cells import NO_CELL, ReportCell, estimate
 from judgescope.report.elements import (
@@ -16,21 +15,20 @@ from judgescope.report.report import Report, ShownDataset, ids_of
 from judgescope.report.rows import ReportRow, ReportRows
 from judgescope.report.words import known_names, label, percent
 
-COLUMNS: Final = (
-    "accept_from",
-    "accepted_share",
-    "accept_error_bound",
-    "reject_up_to",
-    "rejected_share",
-    "reject_error_bound",
-    "left_share",
-)
-
 
 def blocks(
     report: Report, dataset: ShownDataset, rows: ReportRows
 ) -> Iterator[PageBlock]:
     """Yield what each judge may decide, the numbers, and thresholds of confidence."""
+    shown_columns = (
+        "accept_from",
+        "accepted_share",
+        "accept_error_bound",
+        "reject_up_to",
+        "rejected_share",
+        "reject_error_bound",
+        "left_share",
+    )
     for aspect in rows.names("judged"):
         of_aspect = rows.where(judged=aspect)
         name = f"{dataset.name}, {report.aspect(aspect)}"
@@ -38,12 +36,12 @@ def blocks(
         for judge in known_names(ids_of(report.judges), of_aspect.names("judge")):
             by_name = {row.statistic: row for row in of_aspect.where(judge=judge)}
             yield Paragraph(f"{name}: {_sentence(judge, by_name)}")
-            cells = [_cell(by_name.get(column)) for column in COLUMNS]
+            cells = [_cell(by_name.get(column)) for column in shown_columns]
             lines.append(TableLine(judge, cells))
         yield PageTable(
             f"{name}.",
             "Judge",
-            columns_of(map(label, COLUMNS)),
+            columns_of(map(label, shown_columns)),
             [Body(lines)],
             source="tables/triage.csv",
         )

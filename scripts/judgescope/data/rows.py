@@ -44,14 +44,23 @@ def read_rows(path: Path, kind: str | None = None) -> Iterator[tuple[int, FileRo
     suffixes, for bytes that are not UTF-8, and for content that is not rows.
     """
     suffix = path.suffix.lower()
-    reader = _READERS.get(f".{kind}" if kind else suffix)
+    reader_of: dict[str, Callable[[Path], Iterator[tuple[int, FileRow]]]] = {
+        ".jsonl": _jsonl,
+        ".ndjson": _jsonl,
+        ".json": _json,
+        ".csv": _csv,
+        ".tsv": partial(_csv, delimiter="\t"),
+        ".parquet": _parquet,
+        ".xlsx": spreadsheet_rows,
+    }
+    reader = reader_of.get(f".{kind}" if kind else suffix)
     if reader is None:
         is_spreadsheet = suffix in {".xls", ".ods"}
         raise UserError(
             "unsupported file type",
             where=str(path),
             got=path.suffix,
-            allowed=_READERS,
+            allowed=reader_of,
             todo="save it as .xlsx or CSV (UTF-8)" if is_spreadsheet else "",
         )
     return reader(path)
@@ -432,17 +441,6 @@ def _parquet_rows(file: pq.ParquetFile, path: Path) -> Iterator[FileRow]:
                 ) from error
         for cells in zip(*columns.values(), strict=True):
             yield dict(zip(columns, cells, strict=True))
-
-
-_READERS: dict[str, Callable[[Path], Iterator[tuple[int, FileRow]]]] = {
-    ".jsonl": _jsonl,
-    ".ndjson": _jsonl,
-    ".json": _json,
-    ".csv": _csv,
-    ".tsv": partial(_csv, delimiter="\t"),
-    ".parquet": _parquet,
-    ".xlsx": spreadsheet_rows,
-}
 
 
 class _TreeBuilder(ElementTree.TreeBuilder):

@@ -46,13 +46,6 @@ from judgescope.schema.cards.engines import Engine
 
 Measure = Callable[[str, Sequence[str]], float]
 
-PACKAGE = {
-    **dict.fromkeys(("rouge1", "rouge2", "rougel"), "rouge-score"),
-    **dict.fromkeys(("chrf", "bleu"), "sacrebleu"),
-    "rules": "pyspellchecker",
-}
-"""Form -> the package that computes it."""
-
 
 @cache
 def _tokens() -> Callable[[str], list[int]]:
@@ -363,7 +356,13 @@ class LexicalEngine:
 
     def version(self, judge: Judge) -> str:
         """Return the package that computes the judge's form, and its version."""
-        package = PACKAGE[judge.form]
+        # Form -> the package that computes it.
+        package_of = {
+            **dict.fromkeys(("rouge1", "rouge2", "rougel"), "rouge-score"),
+            **dict.fromkeys(("chrf", "bleu"), "sacrebleu"),
+            "rules": "pyspellchecker",
+        }
+        package = package_of[judge.form]
         named = f"{package} {version(package)}"
         if judge.form == "bleu" and self._tokenize != "13a":
             return f"{named}, tokenize {self._tokenize}"

@@ -29,8 +29,6 @@ from judgescope.schema.cards import LlamaModel
 from judgescope.schema.cards.engines import Engine
 from judgescope.schema.cards.models import BINDING, WEIGHTS
 
-PACKAGE = "xllamacpp"
-
 
 class LlamaServer(LocalServer):
     """llama.cpp's server in a child process, which ends when its standard input closes.
@@ -156,13 +154,14 @@ class LlamaServer(LocalServer):
 
 def check_binding(card: LlamaModel) -> None:
     """Raise UserError if the pinned version of xllamacpp is not installed."""
+    package_name = "xllamacpp"
     try:
-        installed = version(PACKAGE)
+        installed = version(package_name)
     except PackageNotFoundError:
         installed = None
     if installed != BINDING:
         raise UserError(
-            f"the engine llama needs the package {PACKAGE} {BINDING}",
+            f"the engine llama needs the package {package_name} {BINDING}",
             where=f"models/{card.model}.yaml, key engine",
             got=installed or "not installed",
             todo=f"{install_command('llama')}; in a checkout: make env-llama",

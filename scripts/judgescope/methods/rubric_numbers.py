@@ -55,7 +55,6 @@ from judgescope.statistics.within_sources import within_sources
 NAMED: Final = "rubric_balanced_accuracy"
 """The number by which criteria and themes are compared with the rest."""
 BY_SYSTEM: Final = "by_system"
-FEWEST_SOURCES: Final = 10
 NOT_UNMET: Final = "warning: unread is not unmet"
 
 
@@ -433,7 +432,8 @@ def _too_few(truth: Floats, verdict: Floats, source: Codes) -> str:
     """Why cases are not compared with the rest, "" if they are; (pairs,) each."""
     both = np.isfinite(verdict)
     sources = np.unique(source[both]).size
-    if sources < FEWEST_SOURCES:
+    fewest_sources = 10
+    if sources < fewest_sources:
         return f"too few: {sources} sources"
     fewest_of_label = 5
     _, counts = np.unique(truth[both], return_counts=True)

@@ -77,13 +77,6 @@ OFF_TOPIC: Final = (
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _NUMBER = re.compile(r"(?<![\w.,])\d{1,18}(?![\w]|[.,]\d)")
-_NAME = re.compile(r"[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*")
-_TAIL = re.compile(
-    r"\b(?P<kept>[\w'’-]+),? (?:in|on|at|after|before|with|for|from|by|during|near|"
-    r"until|since"
-    r"|because|which|who|where|when|although|while|to) (?:[^\s,;:.!?]+ ?){1,8}"
-    r"(?=[,;:.!?])"
-)
 _AGREE = {
     "is": "are",
     "are": "is",
@@ -163,7 +156,8 @@ def _number(sentence: str) -> Iterator[Site]:
 
 def _name(sentence: str) -> Iterator[Site]:
     first = next(_WORD.finditer(sentence), None)
-    for name in _NAME.finditer(sentence):
+    capitalised = re.compile(r"[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*")
+    for name in capitalised.finditer(sentence):
         begins = first is not None and name.start() == first.start()
         if is_name(tokens(name[0])[0], first=begins) and name[0] not in NAMES:
             ending = "'s" if name[0].endswith(("'s", "’s")) else ""
@@ -195,7 +189,13 @@ def _left_out(sentence: str) -> Iterator[Site]:
     """The end of a clause is deleted; the word before it is locked, so that it stays
     deleted.
     """
-    for tail in _TAIL.finditer(sentence):
+    tail_pattern = re.compile(
+        r"\b(?P<kept>[\w'’-]+),? (?:in|on|at|after|before|with|for|from|by|during|near|"
+        r"until|since"
+        r"|because|which|who|where|when|although|while|to) (?:[^\s,;:.!?]+ ?){1,8}"
+        r"(?=[,;:.!?])"
+    )
+    for tail in tail_pattern.finditer(sentence):
         yield Site(*tail.span(), (tail["kept"],))
 
 

@@ -14,9 +14,6 @@ from typing import Final
 
 from judgescope.tables.words import classes_of, folded, known_words, split_header
 
-NEGATIONS: Final = frozenset(
-    {"not", "no", "non", "without", "never", "nicht", "kein", "pas", "не", "нет"}
-)
 LADDERS: Final = (
     ("never", "rarely", "sometimes", "often", "always"),
     (
@@ -209,7 +206,10 @@ def _negates(word: str, other: str) -> bool:
     """Whether a word is another one's negation: `not met`, `unsafe`, `unresolved`."""
     words = word.replace("-", " ").split()
     others = other.replace("-", " ").split()
-    if len(words) == len(others) + 1 and words[0] in NEGATIONS:
+    negations = frozenset(
+        {"not", "no", "non", "without", "never", "nicht", "kein", "pas", "не", "нет"}
+    )
+    if len(words) == len(others) + 1 and words[0] in negations:
         return words[1:] == others
     joined = word.replace("-", "").replace(" ", "")
     prefixes = ("un", "in", "im", "ir", "il", "dis", "mis", "non", "不", "非", "未")

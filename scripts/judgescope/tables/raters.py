@@ -81,7 +81,6 @@ viktor vincent walter wei will william wolfgang yan yann yara yuki yuri zoe ан
 """
 GIVEN_NAMES: Final = frozenset(_GIVEN_NAMES.split())
 """Given names that are common somewhere."""
-INITIALS: Final = re.compile(r"[A-ZÄÖÜÁÉÍÓÚÅØÇÑ]{2,3}")
 
 
 def is_given_name(header: str) -> bool:
@@ -99,7 +98,8 @@ def are_initials(header: str) -> bool:
     >>> are_initials("JK"), are_initials("Jk")
     (True, False)
     """
-    return bool(INITIALS.fullmatch(header.strip()))
+    initials = re.compile(r"[A-ZÄÖÜÁÉÍÓÚÅØÇÑ]{2,3}")
+    return bool(initials.fullmatch(header.strip()))
 
 
 def is_numbered_rater(header: str) -> bool:

@@ -15,7 +15,6 @@ from judgescope.schema.cards import FOLDERS
 from judgescope.schema.cards.endpoint import ADDRESS, PROXY
 from judgescope.schema.loading import load_yaml
 
-VARIABLE = re.compile(r"[A-Za-z_]\w*")
 SOURCES: Final = (
     ("api_key_env", "api_key_file", "token_command"),
     ("proxy_auth_env", "proxy_auth_file"),
@@ -102,7 +101,8 @@ def variable(text: str, where: str = "--key-env") -> str:
     """Return a variable's name; what looks like a secret is refused, and never
     printed.
     """
-    if text and (not VARIABLE.fullmatch(text) or LONG.fullmatch(text)):
+    variable_name = re.compile(r"[A-Za-z_]\w*")
+    if text and (not variable_name.fullmatch(text) or LONG.fullmatch(text)):
         raise UserError(
             "this is not the name of an environment variable; a key or password itself "
             "is never written to a card",

@@ -21,7 +21,6 @@ from judgescope.tables.profile import numbers_in
 from judgescope.tables.sides import MOST_RATERS
 
 TEXTS = ["output_1", "output_2"]
-SYSTEMS = ["generator_1", "generator_2"]
 KEYS = (*TEXTS, "preference")
 
 
@@ -39,6 +38,7 @@ def _read_several(exports: Sequence[OpenedExport]) -> PlatformTable:
     places: list[int] = []
     raters: dict[str, bool] = {}
     annotations = list(chain.from_iterable(export.parts for export in exports))
+    system_columns = ["generator_1", "generator_2"]
     for number, part in enumerate(annotations):
         # These keys identify a pair, as in AlpacaEval's own analysis.
         pair = {name: part.need(name) for name in ("instruction", *TEXTS)}
@@ -47,7 +47,7 @@ def _read_several(exports: Sequence[OpenedExport]) -> PlatformTable:
             rows[key] = {name: text_of(cell) for name, cell in pair.items()}
             places.append(number)
         row = rows[key]
-        for name in SYSTEMS:
+        for name in system_columns:
             if part.get(name):
                 row[name] = part.get(name)
         model = part.get("annotator")
@@ -66,8 +66,8 @@ def _read_several(exports: Sequence[OpenedExport]) -> PlatformTable:
     table = PlatformTable(
         list(rows.values()), places, source=["instruction"], texts=TEXTS
     )
-    if all(row.keys() >= {*SYSTEMS} for row in rows.values()):
-        table.systems = SYSTEMS
+    if all(row.keys() >= {*system_columns} for row in rows.values()):
+        table.systems = system_columns
     if people:
         table.people = {OVERALL: people}
     table.judges = {slug(name): {EVERY: name} for name in models}

@@ -43,10 +43,6 @@ FIELDS = frozenset(
     }
 )
 """Columns of a row that are about the annotation."""
-SLICES = frozenset(
-    {"category", "topic", "domain", "language", "lang", "split", "subset", "segment"}
-)
-"""Words of a column of labels that describe a task."""
 
 
 def _is_rows(export: OpenedExport) -> bool:
@@ -186,8 +182,21 @@ def _of_rows(export: OpenedExport) -> PlatformTable:
     given = []
     judged = []
     others = []
+    # Words of a column of labels that describe a task.
+    slice_columns = frozenset(
+        {
+            "category",
+            "topic",
+            "domain",
+            "language",
+            "lang",
+            "split",
+            "subset",
+            "segment",
+        }
+    )
     for name in export.columns:
-        slices = bool(SLICES.intersection(split_header(name)))
+        slices = bool(slice_columns.intersection(split_header(name)))
         if name in FIELDS:
             continue
         if slices or not may_be_score(rows, name):

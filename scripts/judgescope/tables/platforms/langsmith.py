@@ -16,7 +16,6 @@ from judgescope.tables.platforms.sides import (
 INPUTS = "inputs."
 OUTPUTS = "outputs."
 FEEDBACK = "feedback."
-REFERENCES = ("reference_outputs.", "reference.")
 
 
 def _beginning(export: OpenedExport, *prefixes: str) -> list[str]:
@@ -32,7 +31,8 @@ def _read(export: OpenedExport) -> PlatformTable:
     """A row for each run; the longest of several outputs is the judged text."""
     inputs = _beginning(export, INPUTS)
     outputs = _beginning(export, OUTPUTS)
-    references = _beginning(export, *REFERENCES)
+    reference_prefixes = ("reference_outputs.", "reference.")
+    references = _beginning(export, *reference_prefixes)
     for prefix, group in ((INPUTS, inputs), (OUTPUTS, outputs)):
         if not group:
             export.check_columns(f"{prefix}*")

@@ -13,8 +13,6 @@ from judgescope.tables.platforms.base import (
 from judgescope.tables.platforms.reading import scalar, text_of, unpacked
 from judgescope.tables.platforms.score_sheet import GivenScore, ScoreSheet
 
-JUDGES = frozenset({"LLM_JUDGE", "AI_JUDGE", "CODE"})
-
 
 def _flat(part: ExportPart) -> ExportPart:
     """A trace with `info` and `data` as one object, as a DataFrame's row has it."""
@@ -104,7 +102,8 @@ def _score(each: ExportPart) -> GivenScore:
     name = each.get("assessment_name") or each.get("name")
     if not name:
         name = each.need("assessment_name")
-    is_person = kind not in JUDGES
+    judge_sources = frozenset({"LLM_JUDGE", "AI_JUDGE", "CODE"})
+    is_person = kind not in judge_sources
     return GivenScore(
         name=str(name),
         kind=kind,

@@ -10,7 +10,6 @@ from judgescope.tables.spelling import is_missing
 
 ITEM = "context.span_id"
 SOURCE = "attributes.input.value"
-TEXT = "attributes.output.value"
 
 
 @dataclass(frozen=True)
@@ -38,16 +37,17 @@ def _scores(export: OpenedExport) -> list[SpanScore]:
 
 def _read(export: OpenedExport) -> PlatformTable:
     """A row for each span; of an evaluation the label counts before the score."""
-    export.check_columns(ITEM, SOURCE, TEXT)
+    text_column = "attributes.output.value"
+    export.check_columns(ITEM, SOURCE, text_column)
     rows = []
     for part in export.parts:
         row = dict(part.content)
         row[SOURCE] = text_of(row.get(SOURCE))
-        row[TEXT] = text_of(row.get(TEXT))
+        row[text_column] = text_of(row.get(text_column))
         rows.append(row)
     model = "attributes.llm.model_name"
     systems = {row.get(model) for row in rows if not is_missing(row.get(model))}
-    table = PlatformTable(rows, item=ITEM, source=[SOURCE], text=TEXT)
+    table = PlatformTable(rows, item=ITEM, source=[SOURCE], text=text_column)
     if len(systems) > 1:
         table.system = model
     judged = []

@@ -23,7 +23,6 @@ from judgescope.tables.words import classes_of
 STATUS = "Status"
 SCORE = "Score"
 METRIC = "Metric: "
-JUDGE = "promptfoo"
 
 
 @dataclass(frozen=True)
@@ -108,7 +107,8 @@ def _read(export: OpenedExport) -> PlatformTable:
         table.system = "provider"
     add_people(table, people)
     verdict = STATUS if of_labels(rows, people) else SCORE
-    judged = [JudgeColumn(JUDGE, JUDGE, verdict, "overall")]
+    judge_id = "promptfoo"
+    judged = [JudgeColumn(judge_id, judge_id, verdict, "overall")]
     for name in named:
         if name not in {STATUS, SCORE} and may_be_score(rows, name):
             judged.append(judge_column(name, name.removeprefix(METRIC)))

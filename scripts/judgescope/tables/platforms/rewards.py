@@ -11,8 +11,6 @@ from judgescope.tables.platforms.base import PlatformTable
 from judgescope.tables.platforms.reading import columns_in
 from judgescope.tables.platforms.sides import EVERY, OVERALL
 
-TEXTS: Final = ("chosen_or_rejected", "rejected_or_chosen")
-SYSTEMS: Final = ("model_of_first", "model_of_second")
 ORDER_NOTE: Final = (
     "the better text of a pair stands first or second at random: else a judge that "
     "always chooses the first text would be right"
@@ -35,6 +33,8 @@ def rewarded(pairs: list[RewardedPair], places: list[int]) -> PlatformTable:
     """The pairs as a table of choices, in an order that a hash of the texts decides."""
     rows = []
     people_id = "people chose"
+    text_columns = ("chosen_or_rejected", "rejected_or_chosen")
+    system_columns = ("model_of_first", "model_of_second")
     for pair in pairs:
         texts = [pair.better, pair.worse]
         systems = list(pair.systems or (None, None))
@@ -47,14 +47,18 @@ def rewarded(pairs: list[RewardedPair], places: list[int]) -> PlatformTable:
             people = reversed_choice(people)
             for name, choice in choices.items():
                 choices[name] = reversed_choice(choice)
-        row: dict[str, Any] = {**pair.cells, TEXTS[0]: texts[0], TEXTS[1]: texts[1]}
+        row: dict[str, Any] = {
+            **pair.cells,
+            text_columns[0]: texts[0],
+            text_columns[1]: texts[1],
+        }
         if pair.systems:
-            row[SYSTEMS[0]] = systems[0]
-            row[SYSTEMS[1]] = systems[1]
+            row[system_columns[0]] = systems[0]
+            row[system_columns[1]] = systems[1]
         rows.append({**row, people_id: people, **choices})
-    table = PlatformTable(rows, places, texts=list(TEXTS), notes=[ORDER_NOTE])
+    table = PlatformTable(rows, places, texts=list(text_columns), notes=[ORDER_NOTE])
     if any(pair.systems for pair in pairs):
-        table.systems = list(SYSTEMS)
+        table.systems = list(system_columns)
     table.people = {OVERALL: [people_id]}
     judges = columns_in(pair.choices for pair in pairs)
     table.judges = {slug(name): {EVERY: name} for name in judges}

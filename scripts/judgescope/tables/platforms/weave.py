@@ -12,7 +12,6 @@ from judgescope.tables.platforms.base import (
 from judgescope.tables.platforms.reading import scalar, text_of, unpacked
 from judgescope.tables.platforms.score_sheet import GivenScore, ScoreSheet
 
-ANNOTATION = "wandb.annotation."
 TEXT = "output"
 SOURCE = "inputs"
 
@@ -95,11 +94,12 @@ def _scores(entry: ExportPart) -> Iterator[GivenScore]:
     if not isinstance(payload, Mapping):
         return
     runnable = "wandb.runnable."
-    if kind.startswith(ANNOTATION):
+    annotation_prefix = "wandb.annotation."
+    if kind.startswith(annotation_prefix):
         value = _innermost(payload.get("value"))
         if value is not None:
             yield GivenScore(
-                name=kind.removeprefix(ANNOTATION),
+                name=kind.removeprefix(annotation_prefix),
                 kind="annotation",
                 is_person=True,
                 giver=str(entry.get("creator") or ""),

@@ -8,7 +8,7 @@ from planted_checks import outcomes
 from planted_worlds import JudgeSetup, covering_set, study_rows
 
 from judgescope.data.planted import PlantedDesign
-from judgescope.statistics.raters import WORSE
+from judgescope.statistics.raters import RaterVerdict
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def one_more_rater(studies: int) -> Iterator[OneMoreRater]:
             as_rater += words[0] == "as_rater"
             worse += any(
                 row["statistic"].startswith("as_rater_")
-                and row["note"].startswith(WORSE)
+                and row["note"].startswith(RaterVerdict.WORSE)
                 for row in rows
             )
         yield OneMoreRater(

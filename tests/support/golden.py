@@ -25,7 +25,7 @@ import golden_studies
 import graded_study
 from golden_studies import GoldenStudy, say
 from inputs_alone import inputs_alone
-from judgescope.core.names import REFEREE, REST, TRIAL
+from judgescope.core.names import GradedPart
 from judgescope.engines.factory import settled
 from judgescope.engines.subjects import Subjects
 from judgescope.extensions.distill import job_specs
@@ -134,8 +134,8 @@ class Run:
                 self.job("ask", graded_sets.rate(self.plan, dataset, name), rater)
                 self.made("rated", f"{text}.rated")
                 self.job("anchors", graded_sets.anchors(self.plan, dataset, name))
-                for part in (REFEREE, TRIAL, REST):
-                    if part != REFEREE:
+                for part in (GradedPart.REFEREE, GradedPart.TRIAL, GradedPart.REST):
+                    if part != GradedPart.REFEREE:
                         candidates = graded_sets.candidates(
                             self.plan, dataset, name, part
                         )

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from judgescope.statistics.raters import WORSE
+from judgescope.statistics.raters import RaterVerdict
 from planted_study import benchmark
 
 planted = benchmark("planted_judges")
@@ -73,7 +73,7 @@ def test_one_more_rater_is_better_than_chance_and_not_worse_than_a_rater() -> No
         rows = planted.study_rows(design, f"rater-{number}", [judge])
         [words] = planted.outcomes(rows).values()
         better += words[0] in ("better", "as_rater")
-        worse += any(row["note"].startswith(WORSE) for row in rows)
+        worse += any(row["note"].startswith(RaterVerdict.WORSE) for row in rows)
     assert better >= planted.least_found(20)
     assert worse <= 2  # a share of .025 gives 3 of 20 in one of 70 tests
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from datetime import date
+from enum import IntEnum
 from pathlib import Path
 from typing import Final
 
@@ -37,13 +38,21 @@ from judgescope.plan.study import Plan
 from judgescope.statistics.gate import drift, level_of_look
 from judgescope.statistics.intervals import holm, t_quantile
 
-SAME: Final = 0
-MOVED: Final = 1
-CANNOT_TELL: Final = 2
-BROKEN: Final = 3
-"""Exit codes, as those of `audit`: nothing moved, something did, cannot tell, the input
-cannot be used."""
-WORDS: Final = {SAME: "nothing moved", MOVED: "moved", CANNOT_TELL: "cannot tell"}
+
+class GateStatus(IntEnum):
+    """Exit codes, as those of `audit`; BROKEN: the input cannot be used."""
+
+    SAME = 0
+    MOVED = 1
+    CANNOT_TELL = 2
+    BROKEN = 3
+
+
+WORDS: Final = {
+    GateStatus.SAME: "nothing moved",
+    GateStatus.MOVED: "moved",
+    GateStatus.CANNOT_TELL: "cannot tell",
+}
 
 
 @dataclass(frozen=True)
@@ -59,7 +68,7 @@ class MovedSystem:
 class GateFindings:
     """What the gate says: an exit code, its sentence, and what it rests on."""
 
-    status: int
+    status: GateStatus
     sentence: str
     passport: Passport
     systems: list[MovedSystem]
@@ -75,7 +84,7 @@ def gate(args: argparse.Namespace) -> int:
     """Print what has moved since the passport; with --fresh after one new draw of each
     anchor. Return the exit code.
     """
-    args.failed = BROKEN
+    args.failed = GateStatus.BROKEN
     if args.markdown is not None:
         check_output(args.markdown, [args.markdown.suffix.lower()])
     made = read(args.passport)
@@ -231,17 +240,21 @@ def gate_findings(
     moved = [each for each in systems if each.p_holm <= level]
     alarms = [look for look in made.looks if look.alarm]
 
-    def answer(status: int, sentence: str) -> GateFindings:
+    def answer(status: GateStatus, sentence: str) -> GateFindings:
         return GateFindings(status, sentence, made, systems, asked)
 
     if alarms:
         also = " Its systems' means cannot be compared." if moved else ""
-        return answer(MOVED, f"The judge moved: look of {alarms[0].on}.{also}")
+        return answer(
+            GateStatus.MOVED, f"The judge moved: look of {alarms[0].on}.{also}"
+        )
     if today.isoformat() > made.expires:
-        return answer(CANNOT_TELL, f"Cannot tell: the passport expired {made.expires}.")
+        return answer(
+            GateStatus.CANNOT_TELL, f"Cannot tell: the passport expired {made.expires}."
+        )
     if not made.looks:
         return answer(
-            CANNOT_TELL,
+            GateStatus.CANNOT_TELL,
             "Cannot tell: no new draw of the anchors was asked; --fresh asks "
             f"{len(made.anchors)}.",
         )
@@ -249,12 +262,12 @@ def gate_findings(
     if moved:
         names = ", ".join(each.now.system or "all texts" for each in moved)
         return answer(
-            MOVED,
+            GateStatus.MOVED,
             f"The systems moved: {names}. No look at the judge alarmed, the last of "
             f"{last}.",
         )
     return answer(
-        SAME,
+        GateStatus.SAME,
         "Neither judge nor systems are shown to have moved: "
         f"{plural(len(made.looks), 'look')} without an alarm, the last of {last}.",
     )
@@ -367,7 +380,7 @@ def as_json(findings: GateFindings) -> dict[str, object]:
     return {
         "schema": "judgescope.gate/1",
         "answer": WORDS[findings.status],
-        "exit_code": findings.status,
+        "exit_code": int(findings.status),
         "sentence": findings.sentence,
         "judge": findings.passport.judge,
         "dataset": findings.passport.dataset,

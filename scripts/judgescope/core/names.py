@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable
+from enum import StrEnum
 from typing import Final, Literal
 
 ConfidenceSource = Literal["column", "decision", "logprobs", "planted", "stated"]
@@ -29,24 +30,34 @@ REFERENCE = "reference"
 REFERENCES = "references"
 """The file of the texts from which an improvement starts, next to the sets of
 targets."""
-ANALYSES = "analyses."
-"""Prefix of the analyses by a model; the model's id follows."""
-MERGES = "merges."
-"""Prefix of the error lists that a supervisor merges; the supervisor's model
-follows."""
-WRITTEN = "written."
-"""Prefix of the training texts that a model writes; the model's id follows."""
-COMPARED = "comparisons."
-"""Prefix of the comparisons behind a graded set; the set's id follows."""
-ALL = "all"
-"""A part of a graded set: all candidates at once."""
-TRIAL = "trial"
-"""A part of a graded set: the candidates on trial."""
-REST = "rest"
-"""A part of a graded set: the candidates that are not on trial."""
-REFEREE = "referee"
-"""A part of a graded set, before all others: the comparator is tested on the anchors
-only."""
+
+
+class FilePrefix(StrEnum):
+    """How the names of files with replies of a model begin; an id follows."""
+
+    ANALYSES = "analyses."
+    """Analyses by a model: the model's id."""
+    MERGES = "merges."
+    """Error lists that a supervisor merges: the supervisor's model."""
+    WRITTEN = "written."
+    """Training texts that a model writes: the model's id."""
+    COMPARED = "comparisons."
+    """Comparisons behind a graded set: the set's id."""
+
+
+class GradedPart(StrEnum):
+    """The parts of a graded set."""
+
+    ALL = "all"
+    """All candidates at once."""
+    TRIAL = "trial"
+    """The candidates on trial."""
+    REST = "rest"
+    """The candidates that are not on trial."""
+    REFEREE = "referee"
+    """Before all others: the comparator is tested on the anchors only."""
+
+
 RESERVED_JUDGES: Final = {"human", "all"}
 """Ids that tables use in the column `judge` for people, and for all judges together."""
 ORACLE = "oracle"
@@ -65,11 +76,18 @@ ASKED_AGAIN = "asked_again"
 empty."""
 CONTENT: Final = "content"
 """In the provenance of a reply without text: what the endpoint sent in its place, one
-of NULL_CONTENT, EMPTY_CONTENT and TOOL_CONTENT. Older replies do not say."""
-NULL_CONTENT: Final = "null"
-EMPTY_CONTENT: Final = "empty"
-TOOL_CONTENT: Final = "tool"
-"""A call of a tool, without arguments: with some, these are the text."""
+of `ReplyContent`. Older replies do not say."""
+
+
+class ReplyContent(StrEnum):
+    """What an endpoint sent in the place of a reply's text."""
+
+    NULL = "null"
+    EMPTY = "empty"
+    TOOL = "tool"
+    """A call of a tool, without arguments: with some, these are the text."""
+
+
 COMPUTED: Final = "computed"
 """The parser of values that do not come from replies."""
 INJECT_ERRORS: Final = "inject_errors"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from judgescope.core.names import COMPARED
+from judgescope.core.names import FilePrefix
 
 PACKAGE = Path(__file__).resolve().parents[1]
 """The folder of this package."""
@@ -89,7 +89,9 @@ class Paths:
         "construction/{dataset}/{name}.parquet"
     )  # candidates, anchors, analyses
     set_part = _Kind("construction/{dataset}/{name}.{part}.parquet")  # of a graded set
-    compared = _Kind(f"construction/{{dataset}}/{COMPARED}{{name}}.{{part}}.parquet")
+    compared = _Kind(
+        f"construction/{{dataset}}/{FilePrefix.COMPARED}{{name}}.{{part}}.parquet"
+    )
     graded = _Kind("graded/{dataset}/{name}.single.parquet")
     # judgments: the kinds of cells are replies, judgments and scores
     cell = _Kind("{kind}/{dataset}/{model}/{perturbation}/{judge}.parquet")

@@ -7,7 +7,7 @@ from msgspec import field
 
 from judgescope.core.canonical import SpecPart
 from judgescope.core.job_files import IN
-from judgescope.core.names import ANALYSES
+from judgescope.core.names import FilePrefix
 from judgescope.core.paths import Paths
 
 
@@ -47,7 +47,7 @@ def subject_files(
         names=paths.names(dataset) if names else None,
         sample=sample,
         analyses={
-            model: paths.construction(dataset, f"{ANALYSES}{model}")
+            model: paths.construction(dataset, f"{FilePrefix.ANALYSES}{model}")
             for model in analysts
         },
     )

@@ -7,6 +7,7 @@ and none in others.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import cached_property
 from itertools import product
 from math import exp, inf
@@ -33,16 +34,27 @@ from judgescope.statistics.resampling import Replicated, replicated, whole_and_r
 from judgescope.statistics.result import REASONS, Estimate, clauses
 from judgescope.statistics.signed_rank import WilcoxonMethod, log_p, table_method
 
-DROP = "should drop"
-SAME = "should stay"
-ANY_CHANGE = "no expectation"
+
+class DropExpectation(StrEnum):
+    """What is expected of the score of a perturbed text."""
+
+    DROP = "should drop"
+    SAME = "should stay"
+    ANY_CHANGE = "no expectation"
+
+
 HEADLINES = ("s_t_mean", "s_f_mean", "confusion_index", "confusion_auc")
 LEVEL = 0.05
 POINTS = 4.0
 """The length of a scale of 1 to 5, in whose points the margin is given."""
-NO_DROP = "no drop"
-DROPS = "drop"
-UNDECIDED = "undecided"
+
+
+class DropVerdict(StrEnum):
+    """Whether the scores of a set of perturbed texts drop by more than the margin."""
+
+    NO_DROP = "no drop"
+    DROPS = "drop"
+    UNDECIDED = "undecided"
 
 
 Expectation = tuple[str, str, str]
@@ -93,8 +105,12 @@ class Drops:
             (cell.texts, split(cell.aspect)[0], cell.expected) for cell in pairs
         ]
         expected = [cell.expected for cell in pairs]
-        self.wanted = np.array([effect == DROP for effect in expected], dtype=bool)
-        self.unwanted = np.array([effect == SAME for effect in expected], dtype=bool)
+        self.wanted = np.array(
+            [effect == DropExpectation.DROP for effect in expected], dtype=bool
+        )
+        self.unwanted = np.array(
+            [effect == DropExpectation.SAME for effect in expected], dtype=bool
+        )
         self.ends = [data.spec.judges[judge].ends[cell.aspect] for cell in pairs]
         spans = [inf if ends is None else ends[1] - ends[0] for ends in self.ends]
         self.span = spans[0]
@@ -174,11 +190,11 @@ class JudgeCells:
             change = present(data.spec.expected).changes.get(name, ExpectedChange())
             for aspect in aspects:
                 plain = split(aspect)[0]
-                expected = ANY_CHANGE
+                expected = DropExpectation.ANY_CHANGE
                 if plain in change.drop:
-                    expected = DROP
+                    expected = DropExpectation.DROP
                 elif plain in change.same:
-                    expected = SAME
+                    expected = DropExpectation.SAME
                 cell = ConfusionCell(
                     texts, aspect, expected, pairs.get(aspect), absent.get(aspect)
                 )
@@ -212,10 +228,10 @@ class JudgeCells:
             "p_wilcoxon",
             replace(counts, value=p, method=f"one-sided Wilcoxon, {self.method}"),
         )
-        if expected == DROP:
+        if expected == DropExpectation.DROP:
             method = f"Benjamini-Hochberg over {len(self._fdr)} wanted drops"
             yield "p_fdr", replace(counts, value=self._fdr[cell], method=method)
-        if expected == SAME:
+        if expected == DropExpectation.SAME:
             yield from self._equivalence(cell, pairs, counts)
 
     def _floor_share(self, aspect: str, pairs: PerturbedPairs) -> Estimate:
@@ -272,11 +288,15 @@ class JudgeCells:
         """
         margin = self._margin(cell.aspect)
         if cell.pairs is None or margin is None:
-            return UNDECIDED
+            return DropVerdict.UNDECIDED
         p = p_equivalence(cell.pairs.original - cell.pairs.perturbed, margin)
         if p is not None and p <= LEVEL:
-            return NO_DROP
-        return DROPS if self._log_p[cell] <= np.log(LEVEL) else UNDECIDED
+            return DropVerdict.NO_DROP
+        return (
+            DropVerdict.DROPS
+            if self._log_p[cell] <= np.log(LEVEL)
+            else DropVerdict.UNDECIDED
+        )
 
     @cached_property
     def _log_p(self) -> dict[ConfusionCell, float]:
@@ -288,7 +308,11 @@ class JudgeCells:
 
     @cached_property
     def _fdr(self) -> dict[ConfusionCell, float]:
-        wanted = [cell for cell in self.cells if cell.expected == DROP and cell.pairs]
+        wanted = [
+            cell
+            for cell in self.cells
+            if cell.expected == DropExpectation.DROP and cell.pairs
+        ]
         p = np.array([exp(self._log_p[cell]) for cell in wanted])
         adjusted = benjamini_hochberg(p)
         return dict(zip(wanted, adjusted.tolist(), strict=True))
@@ -298,7 +322,9 @@ class JudgeCells:
         """Return the drops of which something is expected, or why there are no
         headlines.
         """
-        expected = [cell for cell in self.cells if cell.expected != ANY_CHANGE]
+        expected = [
+            cell for cell in self.cells if cell.expected != DropExpectation.ANY_CHANGE
+        ]
         if not expected:
             return Estimate.undefined("this perturbation has no expected effect")
         pairs = dict[ConfusionCell, PerturbedPairs]()
@@ -334,14 +360,18 @@ class JudgeCells:
             method = f"share of wanted drops with p_fdr at most {LEVEL}"
             significant = Estimate(shown, n=len(self._fdr), method=method, note=note)
             yield "s_t_significant_share", significant
-        kept = [cell for cell in self.cells if cell.expected == SAME and cell.pairs]
+        kept = [
+            cell
+            for cell in self.cells
+            if cell.expected == DropExpectation.SAME and cell.pairs
+        ]
         if not kept or any(self._margin(cell.aspect) is None for cell in kept):
             return
         verdicts = [self._verdict(cell) for cell in kept]
         statistic_of_verdict = {
-            NO_DROP: "unwanted_no_drop",
-            DROPS: "unwanted_drop",
-            UNDECIDED: "unwanted_undecided",
+            DropVerdict.NO_DROP: "unwanted_no_drop",
+            DropVerdict.DROPS: "unwanted_drop",
+            DropVerdict.UNDECIDED: "unwanted_undecided",
         }
         for verdict, name in statistic_of_verdict.items():
             share = verdicts.count(verdict) / len(verdicts)

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Final, Protocol
 
 from judgescope.core.finish import ending, is_unknown, plain_reason
-from judgescope.core.names import EMPTY_CONTENT, NULL_CONTENT, TOOL_CONTENT
+from judgescope.core.names import ReplyContent
 from judgescope.parsing.characters import fold
 from judgescope.parsing.judgment import PARSERS, Judgment, Parser, Scale, parser
 from judgescope.parsing.quotes import unquoted
@@ -50,10 +50,10 @@ def card_parsers() -> dict[str, Parser]:
     return {name: each for name, each in PARSERS.working().items() if each.in_cards}
 
 
-RULES_WITHOUT_TEXT: Final = {
-    EMPTY_CONTENT: "empty",
-    NULL_CONTENT: "null_content",
-    TOOL_CONTENT: "empty_tool_call",
+RULES_WITHOUT_TEXT: Final[dict[str, str]] = {
+    ReplyContent.EMPTY: "empty",
+    ReplyContent.NULL: "null_content",
+    ReplyContent.TOOL: "empty_tool_call",
 }
 """What stands in place of a reply's text (`names.CONTENT`) -> the rule of its judgment,
 whose status is `empty`."""

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from judgescope.core.cells import pack, unpack
 from judgescope.core.errors import UserError
-from judgescope.core.names import ANALYSES, slug
+from judgescope.core.names import FilePrefix, slug
 from judgescope.core.paths import located_folder
 from judgescope.engines.factory import settled
 from judgescope.engines.subjects import Subjects
@@ -73,7 +73,7 @@ def jobs_of(plan: Plan, *, fallbacks: bool = False) -> Iterator[StudyJob]:
                 if cell[0] not in made:
                     counts[cell[0]] += 1
                 elif cell[1] in unwritten:
-                    counts[f"{ANALYSES}{unwritten[cell[1]]}"] += 1
+                    counts[f"{FilePrefix.ANALYSES}{unwritten[cell[1]]}"] += 1
                 else:
                     cells.append(cell)
             spec = replace(spec, cells=pack(cells))

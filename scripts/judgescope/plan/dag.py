@@ -151,10 +151,12 @@ class Dag:
                 files = self._same_requests(dataset, writing)
             case "compare_anchors":
                 files = self._same_requests(dataset, writing)
-                if writing.part != names.REFEREE:
+                if writing.part != names.GradedPart.REFEREE:
                     # A bad comparator is stopped when it compares anchors alone.
                     files.append(
-                        self.paths.compared(dataset, writing.name, names.REFEREE)
+                        self.paths.compared(
+                            dataset, writing.name, names.GradedPart.REFEREE
+                        )
                     )
             case "ask":
                 files = self._same_requests(dataset, writing)

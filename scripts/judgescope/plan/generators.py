@@ -129,8 +129,8 @@ def writings(plan: Plan, dataset: str) -> dict[str, Writing]:
             files[f"{name}.{part}"] = Writing("candidates", str(card.model), name, part)
         if anchors is None:
             continue
-        for part in (names.REFEREE, *parts):
-            files[f"{names.COMPARED}{name}.{part}"] = Writing(
+        for part in (names.GradedPart.REFEREE, *parts):
+            files[f"{names.FilePrefix.COMPARED}{name}.{part}"] = Writing(
                 "compare_anchors", anchors.model, name, part
             )
         if anchors.judge:
@@ -138,9 +138,9 @@ def writings(plan: Plan, dataset: str) -> dict[str, Writing]:
                 "ask", plan.judges[anchors.judge].model, name
             )
     for model in analysts(plan, dataset):
-        files[f"{names.ANALYSES}{model}"] = Writing("analyse", model)
+        files[f"{names.FilePrefix.ANALYSES}{model}"] = Writing("analyse", model)
     for model in supervisors(plan, dataset):
-        files[f"{names.MERGES}{model}"] = Writing("merge", model)
+        files[f"{names.FilePrefix.MERGES}{model}"] = Writing("merge", model)
     for extension in study_extensions():
         files |= extension.writings(plan, dataset)
     return files
@@ -183,11 +183,13 @@ def makers_of(plan: Plan, dataset: str, name: str) -> list[str]:
 
 def spender(made: str) -> str:
     """Return the name of a file's writer (folder `made`) in the table of costs."""
-    if made.startswith((names.ANALYSES, names.MERGES, names.WRITTEN)):
+    if made.startswith(
+        (names.FilePrefix.ANALYSES, names.FilePrefix.MERGES, names.FilePrefix.WRITTEN)
+    ):
         return made
     return (
         made.rpartition(".")[0]
-        if made.startswith(names.COMPARED)
+        if made.startswith(names.FilePrefix.COMPARED)
         else made.partition(".")[0]
     )
 
@@ -209,7 +211,11 @@ def graded_sets_of(plan: Plan, dataset: str) -> list[str]:
 
 def parts_of(card: cards.GradedPerturbation) -> list[str]:
     """Return the parts in which a set's candidates are made."""
-    return [names.TRIAL, names.REST] if card.anchors else [names.ALL]
+    return (
+        [names.GradedPart.TRIAL, names.GradedPart.REST]
+        if card.anchors
+        else [names.GradedPart.ALL]
+    )
 
 
 def waiting(plan: Plan, dataset: str) -> list[str]:

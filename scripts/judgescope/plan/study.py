@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from judgescope.core.cells import DERIVED, in_order, joined, split
-from judgescope.core.names import SYSTEMS, WRITTEN
+from judgescope.core.names import SYSTEMS, FilePrefix
 from judgescope.core.paths import Paths
 from judgescope.methods.registry import METHODS
 from judgescope.plan.applicable import compares, computes, not_applicable
@@ -146,7 +146,7 @@ class Plan:
     def new_sets(self, dataset: str) -> list[str]:
         """Return the sets of texts that models write for training."""
         new = self.study.distill.write if dataset in self.taught else None  # type: ignore[union-attr]
-        return [f"{WRITTEN}{model}" for model in new.models] if new else []
+        return [f"{FilePrefix.WRITTEN}{model}" for model in new.models] if new else []
 
     def plain_aspects(self, dataset: str) -> list[str]:
         """Return the aspects of a dataset that the study covers, in the card's

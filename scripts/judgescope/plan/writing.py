@@ -225,7 +225,7 @@ def asked_of_writers(
     if analyses:
         yield from _analysed(plan, model, dataset, analyses)
     missing = unmade(plan, dataset)
-    new_set = f"{names.WRITTEN}{model}"
+    new_set = f"{names.FilePrefix.WRITTEN}{model}"
     if new_set in missing:
         yield _new(plan, texts, new_set)
     for name in sorted(missing.intersection(plan.written(dataset))):
@@ -245,7 +245,7 @@ def _new(plan: Plan, texts: Imagined, name: str) -> Asked:
         _size(plan, card, to_write(about, {}, NO_CHANGE, subject.material, text=""))
         for subject in texts.in_set(name)
     ]
-    model = name.removeprefix(names.WRITTEN)
+    model = name.removeprefix(names.FilePrefix.WRITTEN)
     return at_most(texts.dataset, name, model, len(sizes), sum(sizes), card.max_tokens)
 
 
@@ -355,7 +355,7 @@ def _asked_for_graded(texts: Imagined, name: str, model: str) -> Iterator[Asked]
                 yield _candidates(texts, card, part, model)
     anchors = card.anchors
     if anchors and anchors.model == model:
-        for part in (names.REFEREE, *parts):
+        for part in (names.GradedPart.REFEREE, *parts):
             if not Path(plan.paths.compared(dataset, name, part)).is_file():
                 yield _comparisons(texts, card, part, anchors)
 
@@ -370,7 +370,7 @@ def _each(
     anchors = card.anchors
     if anchors is None:
         return share, card.targets
-    if part == names.TRIAL:
+    if part == names.GradedPart.TRIAL:
         return share * anchors.calibration_share, anchors.max_errors + 1
     ratings = len(classes(texts.plan, texts.dataset, card.perturbation))
     return share, ratings * math.ceil(anchors.oversample * card.targets / ratings)
@@ -424,7 +424,7 @@ def _comparisons(
     dataset = texts.dataset
     n = anchors.per_rating
     ratings = len(classes(plan, dataset, card.perturbation))
-    if part == names.REFEREE:
+    if part == names.GradedPart.REFEREE:
         pairs = n * n * ratings * (ratings - 1) // 2
     else:
         share, per_item = _each(texts, card, part)
@@ -448,7 +448,7 @@ def _comparisons(
     requests = pairs * 2
     return at_most(
         dataset,
-        f"{names.COMPARED}{card.perturbation}, {part}",
+        f"{names.FilePrefix.COMPARED}{card.perturbation}, {part}",
         anchors.model,
         requests,
         _size(plan, anchors, values) * requests,

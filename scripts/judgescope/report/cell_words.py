@@ -171,7 +171,7 @@ def beside_person(gap: ReportRow) -> str:
     "Undecided" is said only where the interval includes 0; the note has the margin and
     how many sources would decide.
     """
-    if raters.UNDECIDED not in gap.note:
+    if raters.RaterVerdict.UNDECIDED not in gap.note:
         return gap.note
     detail = gap.note.partition(": ")[2]
     margin = detail.partition(" ")[0].lstrip("±")

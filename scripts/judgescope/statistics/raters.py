@@ -7,6 +7,7 @@ the same texts. A difference of 0: the judge does as well as one more person wou
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from enum import StrEnum
 from typing import Final, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -66,11 +67,18 @@ A function takes the others' ratings, (raters, targets), and returns a value eac
 SHUFFLES: Final = 20
 FEWEST_SOURCES = 10
 """A rater with fewer texts or sources is not compared as a person."""
-AS_GOOD = "as good as one more rater"
-WORSE = "worse than a rater"
-UNDECIDED = "undecided"
+
+
+class RaterVerdict(StrEnum):
+    """What a judge is beside one more rater."""
+
+    AS_GOOD = "as good as one more rater"
+    WORSE = "worse than a rater"
+    UNDECIDED = "undecided"
+
+
 IF_LOST: Final = "not shown if every lost reply had the worst score"
-"""What stands for AS_GOOD where it does not hold with lost judgments at the worst
+"""What stands for `AS_GOOD` where it does not hold with lost judgments at the worst
 end."""
 
 
@@ -374,14 +382,14 @@ def decided(difference: Replicated, margin: float) -> str:
     if isinstance(known, str) or estimate.ci_low is None or estimate.ci_high is None:
         return ""
     if estimate.ci_low > -margin:
-        return AS_GOOD
+        return RaterVerdict.AS_GOOD
     if estimate.ci_high < -margin:
-        return WORSE
+        return RaterVerdict.WORSE
     lo, hi = known.interval()
     needed = max(
         known.sources + 1, math.ceil(known.sources * ((hi - lo) / 2 / margin) ** 2)
     )
-    return f"{UNDECIDED}: ±{margin:g} needs about {needed} sources"
+    return f"{RaterVerdict.UNDECIDED}: ±{margin:g} needs about {needed} sources"
 
 
 def are_slots(ratings: Floats) -> bool:

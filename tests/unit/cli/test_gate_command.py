@@ -13,7 +13,7 @@ from msgspec import structs
 
 from judgescope.cli import gate as command
 from judgescope.cli.anchors import AnchoredJudge
-from judgescope.cli.gate import CANNOT_TELL, MOVED, SAME, gate
+from judgescope.cli.gate import GateStatus, gate
 from judgescope.cli.passport import (
     Passport,
     PassportNumber,
@@ -140,7 +140,7 @@ def test_without_fresh_nothing_is_asked_and_said_so(
 ) -> None:
     place.passport()
     before = len(place.judge.asked)
-    assert place.gate() == CANNOT_TELL
+    assert place.gate() == GateStatus.CANNOT_TELL
     assert len(place.judge.asked) == before
     assert "no new draw of the anchors was asked" in capsys.readouterr().out
 
@@ -149,11 +149,11 @@ def test_each_fresh_look_asks_one_draw_of_each_anchor(place: Place) -> None:
     place.passport()
     for look in (1, 2):
         place.judge.asked.clear()
-        assert place.gate(fresh=True) == SAME
+        assert place.gate(fresh=True) == GateStatus.SAME
         assert sorted(place.judge.asked) == [*range(ANCHORS)]
         assert len(read(Path("judge.json")).looks) == look
     place.judge.asked.clear()
-    assert place.gate() == SAME and not place.judge.asked
+    assert place.gate() == GateStatus.SAME and not place.judge.asked
 
 
 def test_a_new_passport_asks_draws_that_no_earlier_look_had(
@@ -161,13 +161,13 @@ def test_a_new_passport_asks_draws_that_no_earlier_look_had(
 ) -> None:
     place.passport()
     place.judge.lost = 9
-    assert place.gate(fresh=True) == MOVED
+    assert place.gate(fresh=True) == GateStatus.MOVED
     place.judge.lost = 0
     place.passport(output=Path("new.json"))
     assert read(Path("new.json")).first_draw == DRAWS + 1
     place.judge.asked.clear()
     capsys.readouterr()
-    assert place.gate(fresh=True, passport=Path("new.json")) == SAME
+    assert place.gate(fresh=True, passport=Path("new.json")) == GateStatus.SAME
     assert len(place.judge.asked) == ANCHORS
     assert f"requested now: {ANCHORS}" in capsys.readouterr().out
 
@@ -194,7 +194,7 @@ def test_an_interrupted_look_is_finished_and_paid_once(
     file.write_text(json.dumps(before | {"under_way": DRAWS}), encoding="utf-8")
     capsys.readouterr()
     place.judge.asked.clear()
-    assert place.gate(fresh=True) == SAME and not place.judge.asked
+    assert place.gate(fresh=True) == GateStatus.SAME and not place.judge.asked
     assert "requested now: 0" in capsys.readouterr().out
     made = read(file)
     assert len(made.looks) == 1 and made.under_way is None
@@ -206,11 +206,11 @@ def test_a_judge_that_passes_what_it_failed_has_moved(
     place.passport()
     place.judge.lost = 9
     summary = tmp_path / "summary.md"
-    assert place.gate(fresh=True, markdown=summary) == MOVED
+    assert place.gate(fresh=True, markdown=summary) == GateStatus.MOVED
     assert "The judge moved" in capsys.readouterr().out
     assert summary.read_text(encoding="utf-8").startswith("## Gate: moved\n")
     place.judge.lost = 0  # it stays moved: what was alarmed is not forgotten
-    assert place.gate(fresh=True, json=True) == MOVED
+    assert place.gate(fresh=True, json=True) == GateStatus.MOVED
     found = json.loads(capsys.readouterr().out)
     assert found["answer"] == "moved" and found["exit_code"] == 1
     assert [look["alarm"] for look in found["looks"]] == [True]
@@ -253,7 +253,7 @@ def test_a_changed_anchor_is_refused(place: Place) -> None:
 
 def test_the_declared_looks_are_a_limit(place: Place) -> None:
     place.passport(horizon=1)
-    assert place.gate(fresh=True) == SAME
+    assert place.gate(fresh=True) == GateStatus.SAME
     with pytest.raises(UserError, match="used up"):
         place.gate(fresh=True)
 
@@ -320,13 +320,15 @@ def test_systems_moved_only_while_the_judge_did_not(place: Place) -> None:
     made.numbers = [mean(3.0), mean(4.0, "other")]
     now = [mean(3.5), mean(4.0, "other")]
     found = command.gate_findings(made, now, 0, date(2000, 1, 1))
-    assert found.status == MOVED and "The systems moved: bot." in found.sentence
+    assert (
+        found.status == GateStatus.MOVED and "The systems moved: bot." in found.sentence
+    )
     others = [replace_aspect(number) for number in now]
     assert command.moved_systems(made.numbers, others, "good") == []
     p = [each.p_holm for each in found.systems]
     assert p[0] < 0.001 and p[1] == 1.0
     still = command.gate_findings(made, made.numbers, 0, date(2000, 1, 1))
-    assert still.status == SAME
+    assert still.status == GateStatus.SAME
     made.looks[0].alarm = True
     both = command.gate_findings(made, now, 0, date(2000, 1, 1))
     assert "The judge moved" in both.sentence and "cannot be compared" in both.sentence
@@ -336,7 +338,7 @@ def test_an_expired_passport_tells_nothing(place: Place) -> None:
     place.passport()
     place.gate(fresh=True)
     found = command.gate_findings(read(Path("judge.json")), [], 0, date(9000, 1, 1))
-    assert found.status == CANNOT_TELL and "expired" in found.sentence
+    assert found.status == GateStatus.CANNOT_TELL and "expired" in found.sentence
 
 
 def test_an_expired_passport_asks_for_nothing(place: Place) -> None:
@@ -345,7 +347,7 @@ def test_an_expired_passport_asks_for_nothing(place: Place) -> None:
     made.expires = "2001-01-01"
     write(made, Path("judge.json"))
     before = len(place.judge.asked)
-    assert place.gate(fresh=True) == CANNOT_TELL
+    assert place.gate(fresh=True) == GateStatus.CANNOT_TELL
     assert len(place.judge.asked) == before
 
 

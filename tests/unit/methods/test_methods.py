@@ -19,7 +19,7 @@ from judgescope.methods.measures import (
 )
 from judgescope.statistics.alt_test import alternative_annotator
 from judgescope.statistics.classes import ON_CLASSES
-from judgescope.statistics.raters import UNDECIDED, WORSE, lower_median, mean_rating
+from judgescope.statistics.raters import RaterVerdict, lower_median, mean_rating
 from judgescope.statistics.registry import names_of_group
 from judgescope.statistics.result import REASONS
 from methods_setup import (
@@ -293,7 +293,9 @@ def test_a_judge_stands_among_the_raters() -> None:
         gaps.append(r_of(GOOD["clear"], others) - r_of(ratings[at], others))
     assert by_judge["good"]["value"] == pytest.approx(np.mean(gaps))
     assert by_judge["noisy"]["value"] < by_judge["good"]["value"]
-    assert by_judge["noisy"]["note"].startswith((WORSE, UNDECIDED))
+    assert by_judge["noisy"]["note"].startswith(
+        (RaterVerdict.WORSE, RaterVerdict.UNDECIDED)
+    )
     share = row_of(
         agreement_rows(),
         "as_rater_share_pearson",

@@ -16,10 +16,8 @@ from judgescope.statistics.classes import on_classes
 from judgescope.statistics.correlation import correlations
 from judgescope.statistics.intervals import deletions
 from judgescope.statistics.raters import (
-    AS_GOOD,
     SHUFFLES,
-    UNDECIDED,
-    WORSE,
+    RaterVerdict,
     are_slots,
     as_rater,
     ceilings,
@@ -281,11 +279,11 @@ def difference(mean: float, error: float) -> Replicated:
 
 
 def test_difference_is_as_good_worse_or_undecided_with_the_sources_needed() -> None:
-    assert decided(difference(0.0, 0.01), 0.05) == AS_GOOD
-    assert decided(difference(-0.2, 0.02), 0.05) == WORSE
+    assert decided(difference(0.0, 0.01), 0.05) == RaterVerdict.AS_GOOD
+    assert decided(difference(-0.2, 0.02), 0.05) == RaterVerdict.WORSE
     vague = difference(-0.02, 0.1)
     said = decided(vague, 0.05)
-    assert said.startswith(UNDECIDED)
+    assert said.startswith(RaterVerdict.UNDECIDED)
     lo, hi = vague.estimate.ci_low, vague.estimate.ci_high
     assert lo is not None and hi is not None
     needed = int(said.split()[-2])

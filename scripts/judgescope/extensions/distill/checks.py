@@ -1,7 +1,7 @@
 """Checks of a study that trains a judge: teacher, student, and texts to learn from."""
 
 from judgescope.core.errors import UserError, check_known
-from judgescope.core.names import WRITTEN
+from judgescope.core.names import FilePrefix
 from judgescope.plan.checks.writers import check_writer
 from judgescope.plan.generators import writers
 from judgescope.plan.judges import annotators
@@ -194,7 +194,7 @@ def _check_texts(plan: Plan, where: str) -> None:
             )
     for model in distill.write.models if distill.write else []:
         check_writer(plan.models[model], f"{where}.write.models")
-    if WRITTEN.rstrip(".") in plan.perturbations:
+    if FilePrefix.WRITTEN.rstrip(".") in plan.perturbations:
         raise UserError(
             "this id is reserved for texts that models write for training",
             where="perturbations/written.yaml, key perturbation",

@@ -4,7 +4,7 @@ adapter.
 
 from msgspec.structs import asdict
 
-from judgescope.core.names import SYSTEMS, WRITTEN
+from judgescope.core.names import SYSTEMS, FilePrefix
 from judgescope.engines.subject_files import subject_files
 from judgescope.extensions.distill import specs
 from judgescope.plan.code import computing
@@ -78,7 +78,7 @@ def sample(plan: Plan) -> specs.SampleSpec:
 
 def write_new(plan: Plan, dataset: str, model: str) -> specs.WriteNewSpec:
     """Let a model write training texts for a dataset's items."""
-    name = f"{WRITTEN}{model}"
+    name = f"{FilePrefix.WRITTEN}{model}"
     card = plan.distillation.write
     assert card is not None
     return specs.WriteNewSpec(

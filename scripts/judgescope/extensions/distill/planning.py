@@ -1,6 +1,6 @@
 """What a study that trains a judge adds to its plan."""
 
-from judgescope.core.names import WRITTEN
+from judgescope.core.names import FilePrefix
 from judgescope.core.paths import Paths
 from judgescope.extensions.distill import job_specs
 from judgescope.extensions.distill.checks import check_distillation
@@ -14,7 +14,9 @@ WRITE_NEW = "write_new"
 
 def _writings(plan: Plan, dataset: str) -> dict[str, Writing]:
     """Set of new texts -> the job in which a model writes it."""
-    models = {name: name.removeprefix(WRITTEN) for name in plan.new_sets(dataset)}
+    models = {
+        name: name.removeprefix(FilePrefix.WRITTEN) for name in plan.new_sets(dataset)
+    }
     return {name: Writing(WRITE_NEW, model) for name, model in models.items()}
 
 

@@ -21,10 +21,10 @@ from judgescope.methods.evaluation_data import EvaluationData, TargetSet
 from judgescope.methods.measures import rater_tables, too_many_raters
 from judgescope.statistics.arrays import Floats
 from judgescope.statistics.raters import (
-    AS_GOOD,
     IF_LOST,
     Against,
     RaterDifference,
+    RaterVerdict,
     as_rater,
     decided,
 )
@@ -62,7 +62,10 @@ class RaterComparison:
         if self.difference is None or worst.difference is None:
             return self
         difference = self.difference
-        if difference.note == AS_GOOD and worst.difference.note != AS_GOOD:
+        if (
+            difference.note == RaterVerdict.AS_GOOD
+            and worst.difference.note != RaterVerdict.AS_GOOD
+        ):
             difference = replace(difference, note=IF_LOST)
         return replace(self, difference=difference, p=max(self.p, worst.p))
 

@@ -1,6 +1,6 @@
 """The specs of jobs that build graded sets: texts of every rating, part by part."""
 
-from judgescope.core.names import COMPARED, ORIGINAL, REFEREE, REST, SYSTEMS, TRIAL
+from judgescope.core.names import ORIGINAL, SYSTEMS, FilePrefix, GradedPart
 from judgescope.engines.computing import ReplaySpec
 from judgescope.methods.base import AnchoredSet, GradedTexts
 from judgescope.perturb import specs
@@ -25,7 +25,7 @@ def anchoring(plan: Plan, name: str) -> Anchoring:
 def candidates(plan: Plan, dataset: str, name: str, part: str) -> specs.CandidatesSpec:
     """Make a part of a set's candidates, by rule or by a model."""
     card = graded(plan)[name]
-    rest = part == REST
+    rest = part == GradedPart.REST
     by_model = None
     if card.model is not None:
         assert card.form is not None  # the card's own check
@@ -52,8 +52,8 @@ def candidates(plan: Plan, dataset: str, name: str, part: str) -> specs.Candidat
         written=plan.paths.construction(dataset, ORIGINAL) if written else None,
         output=plan.paths.set_part(dataset, name, part),
         part=_part(plan, dataset, name, part),
-        tried=plan.paths.set_part(dataset, name, TRIAL) if rest else None,
-        compared=plan.paths.compared(dataset, name, TRIAL) if rest else None,
+        tried=plan.paths.set_part(dataset, name, GradedPart.TRIAL) if rest else None,
+        compared=plan.paths.compared(dataset, name, GradedPart.TRIAL) if rest else None,
         by_model=by_model,
         errors=[] if card.model else [*card.errors],
         replies=plan.paths.made(dataset, f"{name}.{part}") if card.model else None,
@@ -69,7 +69,7 @@ def _part(
     if card.anchors is None:
         counts = [step * card.errors_per_rating for step in range(len(ratings))]
         return specs.Even(targets=card.targets, counts=counts)
-    if part == TRIAL:
+    if part == GradedPart.TRIAL:
         return specs.OnTrial(
             share=card.anchors.calibration_share, max_errors=card.anchors.max_errors
         )
@@ -127,7 +127,7 @@ def compare(plan: Plan, dataset: str, name: str, part: str) -> specs.CompareAnch
         dataset=dataset,
         perturbation=name,
         seed=plan.study.seed,
-        name=f"{COMPARED}{name}",
+        name=f"{FilePrefix.COMPARED}{name}",
         aspect=specs.ComparedAspect(
             aspect=card.aspect, name=card.name, definition=card.definition
         ),
@@ -140,10 +140,10 @@ def compare(plan: Plan, dataset: str, name: str, part: str) -> specs.CompareAnch
         targets=plan.paths.targets(dataset, SYSTEMS),
         anchors=plan.paths.set_part(dataset, name, "anchors"),
         candidates=None
-        if part == REFEREE
+        if part == GradedPart.REFEREE
         else plan.paths.set_part(dataset, name, part),
         output=plan.paths.compared(dataset, name, part),
-        replies=plan.paths.made(dataset, f"{COMPARED}{name}.{part}"),
+        replies=plan.paths.made(dataset, f"{FilePrefix.COMPARED}{name}.{part}"),
     )
 
 
@@ -182,7 +182,7 @@ def anchored_sets(plan: Plan, dataset: str) -> dict[str, AnchoredSet]:
     cards = graded(plan)
     sets = {}
     # The parts in which anchors are compared; in the first part with each other.
-    comparing = (REFEREE, TRIAL, REST)
+    comparing = (GradedPart.REFEREE, GradedPart.TRIAL, GradedPart.REST)
     for name, _ in plan.perturbed(dataset, "graded"):
         if name in cards and cards[name].anchors is not None:
             sets[name] = AnchoredSet(

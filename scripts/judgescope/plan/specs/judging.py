@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import asdict
 
 from judgescope.core.cells import DERIVED, pack, split
-from judgescope.core.names import MERGES, SYSTEMS
+from judgescope.core.names import SYSTEMS, FilePrefix
 from judgescope.core.paths import portable
 from judgescope.engines.base import ErrorCounts
 from judgescope.engines.computing import EngineSpec, JoinsFile, ReplaySpec
@@ -438,7 +438,7 @@ def listed_errors(plan: Plan, cell: StudyCell) -> specs.Errors | None:
     merged = None
     supervisor = plan.derived[cell.judge].supervisor
     if supervisor:
-        merged = plan.paths.made(cell.dataset, f"{MERGES}{supervisor.model}")
+        merged = plan.paths.made(cell.dataset, f"{FilePrefix.MERGES}{supervisor.model}")
     targets = plan.paths.targets(cell.dataset, cell.perturbation)
     return specs.Errors(targets=targets, merged=merged)
 
@@ -477,7 +477,7 @@ def merge(plan: Plan, dataset: str, model: str) -> MergeSpec:
             cell.perturbation: plan.paths.targets(dataset, cell.perturbation)
             for cell in cells
         },
-        output=plan.paths.made(dataset, f"{MERGES}{model}"),
+        output=plan.paths.made(dataset, f"{FilePrefix.MERGES}{model}"),
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec.structs import replace
 
 from judgescope.core.cells import split
-from judgescope.core.names import COMPARED, ORIGINAL
+from judgescope.core.names import ORIGINAL, FilePrefix
 from judgescope.methods import base
 from judgescope.methods.claims.registry import CLAIMS
 from judgescope.methods.registry import METHODS
@@ -378,7 +378,7 @@ def _construction(plan: Plan, dataset: str) -> dict[str, object]:
     steps = []
     for writer, model in writers.items():
         step = names.get(writer)
-        if step is None and writer.startswith(COMPARED):
+        if step is None and writer.startswith(FilePrefix.COMPARED):
             step = "comparisons with anchors"
         if step is not None:
             steps.append(

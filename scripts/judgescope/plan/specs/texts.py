@@ -1,6 +1,6 @@
 """The specs of jobs that read texts, perturb them, or let a model write them."""
 
-from judgescope.core.names import ANALYSES, ORIGINAL, REFERENCES, SYSTEMS
+from judgescope.core.names import ORIGINAL, REFERENCES, SYSTEMS, FilePrefix
 from judgescope.core.paths import portable
 from judgescope.data.specs import (
     UNREAD,
@@ -309,7 +309,7 @@ def analyse(plan: Plan, dataset: str, model: str) -> AnalyseSpec:
             attempts=analyses.attempts,
             retry_temperature=analyses.retry_temperature,
         )
-    made = f"{ANALYSES}{model}"
+    made = f"{FilePrefix.ANALYSES}{model}"
     return AnalyseSpec(
         **computing("analyse", ENGINES.target(plan.models[model].engine)),
         dataset=dataset,

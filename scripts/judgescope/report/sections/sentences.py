@@ -363,10 +363,11 @@ def misjudged(claim: ReportedClaim) -> int:
 
 def beside_rater(claim: ReportedClaim, gap: ReportRow) -> str:
     """Return what the difference from one more rater says."""
-    if raters.AS_GOOD in gap.note and claim.outcome != Outcome.AS_RATER:
+    if raters.RaterVerdict.AS_GOOD in gap.note and claim.outcome != Outcome.AS_RATER:
         return "not shown after Holm's correction"
     needed = re.fullmatch(
-        rf"{raters.UNDECIDED}: ±(\S+) needs about (\d+) sources", gap.note
+        rf"{raters.RaterVerdict.UNDECIDED}: ±(\S+) needs about (\d+) sources",
+        gap.note,
     )
     if needed:
         sources = words.count(int(needed[2]))

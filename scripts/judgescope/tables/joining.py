@@ -62,6 +62,7 @@ def join(first: NamedTable, second: NamedTable, on: str | None) -> OpenedTable:
     joined = OpenedTable(notes=[*first.table.notes, *second.table.notes])
     joined.lines = dict(many.table.lines)
     matched = 0
+    joined_rows = []
     partners = set()
     for number, row in zip(many.table.numbers, many.table.rows, strict=True):
         name = key_of(row, key)
@@ -69,7 +70,8 @@ def join(first: NamedTable, second: NamedTable, on: str | None) -> OpenedTable:
         if partner is not None:
             matched += 1
             partners.add(name)
-        joined.add(number, _with(row, partner, names, shown=many.path))
+        joined_rows.append((number, _with(row, partner, names, shown=many.path)))
+    joined.fill(joined_rows)
     left = len(partner_of) - len(partners)
     shares = (matched / len(many.table.rows), len(partners) / len(partner_of))
     counts = (

@@ -5,8 +5,10 @@ the scale that stand for "no score".
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any, Final
 
+from judgescope.data.column_rows import cells_of, rows_where
 from judgescope.data.rows import TableRow
 from judgescope.tables.spelling import is_missing
 from judgescope.tables.words import is_total, names_total
@@ -66,35 +68,52 @@ def is_nameless_total(
 
 def without_totals(
     rows: Sequence[TableRow], numbers: Sequence[int], columns: Sequence[str]
-) -> tuple[list[TableRow], list[int], list[str]]:
+) -> tuple[Sequence[TableRow], list[int], list[str]]:
     """The rows and their numbers without rows of averages and sums, and notes."""
     texts = []
     for column in columns:
-        filled = [row[column] for row in rows if not is_missing(row.get(column))]
+        filled = [cell for cell in cells_of(rows, column) if not is_missing(cell)]
         worded = sum(not _is_number(cell) for cell in filled)
         if filled and worded >= 0.9 * len(filled) and len(filled) >= 0.8 * len(rows):
             texts.append(column)
     filled_in = [column for column in columns if _is_whole(rows[:-1], column)]
-    kept = []
-    kept_numbers = []
+    kept = [True] * len(rows)
     notes = []
-    for index, (number, row) in enumerate(zip(numbers, rows, strict=True)):
+    for index in _may_be_totals(rows, texts):
+        row = rows[index]
         is_last = index == len(rows) - 1
         nameless = is_last and is_nameless_total(row, texts, filled_in)
         if nameless or (texts and is_total_row(row, texts)):
             filled = [cell for cell in row.values() if not is_missing(cell)]
             words = [str(cell) for cell in filled if not _is_number(cell)]
             name = repr(words[0]) if words else "averages or sums without an id"
-            notes.append(f"row {number} ({name}) was left out: it is no text")
-            continue
-        kept.append(row)
-        kept_numbers.append(number)
-    return kept, kept_numbers, notes
+            notes.append(f"row {numbers[index]} ({name}) was left out: it is no text")
+            kept[index] = False
+    return rows_where(rows, kept), list(compress(numbers, kept)), notes
+
+
+def _may_be_totals(rows: Sequence[TableRow], texts: Sequence[str]) -> list[int]:
+    """The places of the rows with at most one of the texts of others, and of the last.
+
+    Most rows have all of them: a row is not made to see that.
+    """
+    last = len(rows) - 1
+    if not texts:
+        return [last] if rows else []
+    counts = [0] * len(rows)
+    for column in texts:
+        for index, cell in enumerate(cells_of(rows, column)):
+            counts[index] += not is_missing(cell)
+    places = list[int]()
+    for index, count in enumerate(counts):
+        if count <= 1 or index == last:
+            places.append(index)
+    return places
 
 
 def _is_whole(rows: Sequence[TableRow], column: str) -> bool:
     """Whether all filled cells of a column are whole numbers."""
-    filled = [row[column] for row in rows if not is_missing(row.get(column))]
+    filled = [cell for cell in cells_of(rows, column) if not is_missing(cell)]
     return bool(filled) and all(
         _is_number(cell) and float(cell).is_integer() for cell in filled
     )
@@ -202,7 +221,7 @@ def is_on_wider_scale(value: float, others: OffScale) -> bool:
 
 def without_descriptions(
     rows: Sequence[TableRow], numbers: Sequence[int]
-) -> tuple[list[TableRow], list[int], list[str]]:
+) -> tuple[Sequence[TableRow], list[int], list[str]]:
     """The rows and their numbers without those below the header in which Qualtrics or
     SurveyMonkey describes the columns, and a note.
     """
@@ -212,7 +231,7 @@ def without_descriptions(
     )
     if len(rows) > 1 and first & words and first <= words | {"", "none"}:
         note = f"row {numbers[0]} describes the columns (SurveyMonkey) and was left out"
-        return list(rows[1:]), list(numbers[1:]), [note]
+        return rows[1:], list(numbers[1:]), [note]
     described = 2
     if len(rows) > described and any(
         str(cell).startswith('{"ImportId"') for cell in rows[1].values()
@@ -221,20 +240,20 @@ def without_descriptions(
             f"rows {numbers[0]} and {numbers[1]} describe the columns (Qualtrics) and "
             "were left out"
         )
-        return list(rows[described:]), list(numbers[described:]), [note]
-    return list(rows), list(numbers), []
+        return rows[described:], list(numbers[described:]), [note]
+    return rows, list(numbers), []
 
 
 def without_values(
     rows: Sequence[TableRow], values: Sequence[str]
-) -> tuple[list[TableRow], list[str]]:
+) -> tuple[Sequence[TableRow], list[str]]:
     """Rows in which cells that stand for no value are empty, and a note for each column
     that has them.
 
     A number counts however it is written: -1 and -1.0 are the same.
     """
     if not values:
-        return list(rows), []
+        return rows, []
     wanted = {_plain_cell(value) for value in values}
     counts: Counter[str] = Counter()
     new_rows: list[TableRow] = []

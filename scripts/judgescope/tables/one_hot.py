@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from judgescope.data.column_rows import cells_of
 from judgescope.data.rows import TableRow
 from judgescope.tables.spelling import is_missing
 from judgescope.tables.words import classes_of
@@ -22,7 +23,7 @@ FEWEST_ROWS: Final = 6
 
 def with_one_choice(
     rows: Sequence[TableRow], columns: Sequence[str]
-) -> tuple[list[TableRow], list[str]]:
+) -> tuple[Sequence[TableRow], list[str]]:
     """Rows with one column for each choice that stands in several, and notes.
 
     Crowd platforms write a radio button as a column per answer, with true in one.
@@ -42,7 +43,7 @@ def with_one_choice(
         if is_choice and stem not in columns and _has_one(rows, list(parts.values())):
             choices[stem] = parts
     if not choices:
-        return list(rows), []
+        return rows, []
     notes = []
     for stem, parts in choices.items():
         notes.append(
@@ -91,7 +92,7 @@ def _joined(row: TableRow, choices: Mapping[str, Mapping[str, str]]) -> TableRow
 
 def with_checkboxes(
     rows: Sequence[TableRow], columns: Sequence[str]
-) -> tuple[list[TableRow], list[str]]:
+) -> tuple[Sequence[TableRow], list[str]]:
     """Rows with `checked` and `unchecked` in columns of ratings whose cells are a mark
     or empty, and notes.
 
@@ -105,12 +106,13 @@ def with_checkboxes(
         # Only columns that rate: a box may also say that a text was exported.
         if {"person", "machine", "measure"}.isdisjoint(classes_of(column)):
             continue
-        words = {str(row.get(column) or "").strip().casefold() for row in rows}
+        cells = cells_of(rows, column)
+        words = {str(cell or "").strip().casefold() for cell in cells}
         marks = words - {""}
         if len(words) == 2 and len(marks) == 1 and marks <= MARKS:
             boxes.append(column)
     if not boxes:
-        return list(rows), []
+        return rows, []
     new_rows: list[TableRow] = []
     for row in rows:
         new = dict(row)
@@ -125,7 +127,7 @@ def with_checkboxes(
 
 def with_single_entries(
     rows: Sequence[TableRow], columns: Sequence[str]
-) -> tuple[list[TableRow], list[str]]:
+) -> tuple[Sequence[TableRow], list[str]]:
     """Rows with words in place of lists of at most one word each, and these columns.
 
     Doccano and Prodigy write the label of a text as a list.
@@ -135,10 +137,11 @@ def with_single_entries(
     """
     single = []
     for column in columns:
-        filled = (row[column] for row in rows if not is_missing(row.get(column)))
+        cells = cells_of(rows, column)
+        filled = (cell for cell in cells if not is_missing(cell))
         if not isinstance(next(filled, None), list):
             continue  # most columns, without a look at all their cells
-        cells = [row[column] for row in rows if not is_missing(row.get(column))]
+        cells = [cell for cell in cells if not is_missing(cell)]
         lists = [cell for cell in cells if isinstance(cell, list)]
         if len(lists) < len(cells) or not any(lists):
             continue
@@ -146,7 +149,7 @@ def with_single_entries(
         if len(words) == len(lists) and max(map(len, lists)) == 1:
             single.append(column)
     if not single:
-        return list(rows), []
+        return rows, []
     new_rows: list[TableRow] = []
     for row in rows:
         new = dict(row)

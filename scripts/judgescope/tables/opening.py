@@ -9,16 +9,18 @@ import csv
 import gzip
 import io
 import json
+import re
 import sys
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from judgescope.core.errors import UserError
+from judgescope.data.column_rows import by_column
 from judgescope.data.merged_headers import merged_names
 from judgescope.data.rows import (
     MOST_UNFOLDED,
@@ -41,7 +43,7 @@ LOOKED_AT: Final = 50
 class OpenedTable:
     """The rows of a file, each with the number that an editor or spreadsheet shows."""
 
-    rows: list[FileRow] = field(default_factory=list)
+    rows: Sequence[FileRow] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
     lines: dict[int, int] = field(default_factory=dict)
     """Row number -> the line in which the row begins; a cell may have line breaks.
@@ -53,10 +55,14 @@ class OpenedTable:
     members: tuple[str, ...] = ()
     """The names of the files in a zip archive, which has no rows."""
 
-    def add(self, number: int, row: FileRow) -> None:
-        """Add a row."""
-        self.numbers.append(number)
-        self.rows.append(row)
+    def fill(self, rows: Iterable[tuple[int, FileRow]]) -> None:
+        """Take the rows, each with its number."""
+        self.rows = by_column(self._numbered(rows))
+
+    def _numbered(self, rows: Iterable[tuple[int, FileRow]]) -> Iterator[FileRow]:
+        for number, row in rows:
+            self.numbers.append(number)
+            yield row
 
 
 def open_table(path: Path) -> OpenedTable:
@@ -89,15 +95,13 @@ def open_file(path: Path) -> OpenedTable:
         content = _unpacked(content, path)
         table.notes.append("the file was unpacked (gzip)")
     if content.startswith(b"PAR1"):
-        for number, row in read_rows(path, "parquet"):
-            table.add(number, row)
+        table.fill(read_rows(path, "parquet"))
         return table
     named_excel = content.startswith(b"PK") and path.suffix.lower() == ".xlsx"
     if named_excel or (content.startswith(b"PK") and b"xl/workbook" in content):
         if not named_excel:
             table.notes.append("the file is an Excel spreadsheet")
-        for number, row in read_rows(path, "xlsx"):
-            table.add(number, row)
+        table.fill(read_rows(path, "xlsx"))
         return table
     if content.startswith(b"PK"):
         table.members = _members(path)
@@ -113,8 +117,7 @@ def open_file(path: Path) -> OpenedTable:
         has_lines = True
     else:
         rows = _delimited(table, text, path)
-    for number, row in rows:
-        table.add(number, row)
+    table.fill(rows)
     if is_packed:
         table.lines = {}
     elif has_lines:
@@ -347,7 +350,7 @@ def records(text: str, separator: str, path: Path) -> Iterator[CellRecord]:
     Raises UserError for a cell that is opened by a quotation mark and not closed.
     """
     csv.field_size_limit(sys.maxsize)  # articles are longer than the default of 128 KiB
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    reader = csv.reader(_lines(text), delimiter=separator, strict=True)
     number = 0
     while True:
         number += 1
@@ -360,6 +363,17 @@ def records(text: str, separator: str, path: Path) -> Iterator[CellRecord]:
         if cells is None:
             return
         yield CellRecord(number, begin, reader.line_num, cells)
+
+
+_LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Yield the lines of a text with their ends; a copy of the text, as StringIO makes
+    one, has four bytes for each character.
+    """
+    for line in _LINE.finditer(text):
+        yield line[0]
 
 
 def separator_of(text: str, suffix: str) -> str:
@@ -384,7 +398,7 @@ def separator_of(text: str, suffix: str) -> str:
 
 
 def _first_records(text: str, separator: str) -> list[list[str]]:
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    reader = csv.reader(_lines(text), delimiter=separator)
     first: list[list[str]] = []
     try:
         for cells in reader:

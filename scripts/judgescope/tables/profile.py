@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final, Literal
 
+from judgescope.data.column_rows import cells_of
 from judgescope.data.rows import TableRow, entries
 from judgescope.tables.spelling import is_date, is_missing
 
@@ -37,7 +38,7 @@ class ColumnProfile:
 
 def profile(rows: Sequence[TableRow], column: str) -> ColumnProfile:
     """The profile of a column: numbers, up to seven labels, words, or texts."""
-    cells = [row.get(column) for row in rows]
+    cells = cells_of(rows, column)
     filled = [cell for cell in cells if not is_missing(cell)]
     different = {str(cell) for cell in filled}
     numbers = _numbers_of(filled)
@@ -115,8 +116,8 @@ def is_design(
     constant within a source of several rows: a page, a turn, a question's number.
     """
     numbers = []
-    for row in rows:
-        in_cell = numbers_in(row.get(column))
+    for cell in cells_of(rows, column):
+        in_cell = numbers_in(cell)
         if len(in_cell) != 1 or not in_cell[0].is_integer():
             return False
         numbers.append(in_cell[0])
@@ -138,8 +139,9 @@ def _is_constant_within(
     rows: Sequence[TableRow], numbers: Sequence[float], sources: Sequence[str]
 ) -> bool:
     by_source: dict[str, set[float]] = {}
-    for row, number in zip(rows, numbers, strict=True):
-        source = str([row.get(column) for column in sources])
+    of_sources = [cells_of(rows, column) for column in sources]
+    for number, *cells in zip(numbers, *of_sources, strict=True):
+        source = str(cells)
         by_source.setdefault(source, set()).add(number)
     repeated = len(by_source) <= len(rows) / 2
     constant = all(len(values) == 1 for values in by_source.values())

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from judgescope.data.column_rows import cells_of
 from judgescope.data.rows import TableRow
 from judgescope.tables.profile import profile
 from judgescope.tables.spelling import is_missing
@@ -84,7 +85,7 @@ def _grouped(
         if "number" in evidence:
             continue  # dates and times may differ from row to row of a text
         kind = profile(rows, column).kind
-        different = {str(row.get(column)) for row in rows}
+        different = set(map(str, cells_of(rows, column)))
         if kind in {"text", "word"} and 1 < len(different) < len(rows):
             shared.append(column)
     if not shared:
@@ -153,7 +154,7 @@ def _of_criteria(
     rows: Sequence[TableRow], columns: Sequence[str], criterion: str
 ) -> JoinedRows | None:
     """Join the rows of criteria: each is an aspect with columns of its own."""
-    names = {str(row.get(criterion)) for row in rows}
+    names = set(map(str, cells_of(rows, criterion)))
     groups = _grouped(rows, columns, criterion)
     if groups is None or len(names) > MOST_CRITERIA:
         return None

@@ -13,6 +13,7 @@ from typing import Any, Final
 from unicodedata import decimal, normalize, numeric
 
 from judgescope.core.names import NOT_JUDGED
+from judgescope.data.column_rows import cells_of, with_cells
 from judgescope.data.rows import TableRow
 from judgescope.tables.no_answer import says_no_answer
 from judgescope.tables.thousands import DecimalSign, GroupedNumbers, grouped_numbers
@@ -489,7 +490,7 @@ def _numbers(
 class RespelledRows:
     """Rows with numbers in the columns that are written as numbers."""
 
-    rows: list[TableRow]
+    rows: Sequence[TableRow]
     notes: list[str]
     two_ways: dict[str, SpelledColumn]
     """Column -> its numbers, where they can be read in two ways."""
@@ -509,7 +510,7 @@ def respelled(
     two_ways = {}
     by_column: dict[str, Mapping[Any, float | None]] = {}
     for column in columns:
-        read = spelled([row.get(column) for row in rows], decimal)
+        read = spelled(cells_of(rows, column), decimal)
         if read is None:
             continue
         if read.example:
@@ -525,17 +526,14 @@ def respelled(
                 f"column {column}: {count} {times} {failure!r}, which is no score; "
                 "left out"
             )
-    if not by_column:
-        return RespelledRows(list(rows), notes, two_ways)
-    new_rows: list[TableRow] = []
-    for row in rows:
-        new = dict(row)
-        for column, numbers in by_column.items():
-            cell = row.get(column)
-            if isinstance(cell, str) and cell in numbers:
-                new[column] = _shortest(numbers[cell])
-        new_rows.append(new)
-    return RespelledRows(new_rows, notes, two_ways)
+    new_columns = {}
+    for column, numbers in by_column.items():
+        new = list[Any]()
+        for cell in cells_of(rows, column):
+            is_written = isinstance(cell, str) and cell in numbers
+            new.append(_shortest(numbers[cell]) if is_written else cell)
+        new_columns[column] = new
+    return RespelledRows(with_cells(rows, new_columns), notes, two_ways)
 
 
 def _differs(cell: Any, value: float | None) -> bool:

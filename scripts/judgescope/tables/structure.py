@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
+from judgescope.data.column_rows import cells_of
 from judgescope.data.rows import TableRow
 from judgescope.tables.spelling import is_missing
 from judgescope.tables.words import classes_of, split_header
@@ -101,7 +102,7 @@ LIST_OF_NUMBERS: Final = re.compile(
 
 def with_listed_numbers(
     rows: Sequence[TableRow], columns: Sequence[str]
-) -> tuple[list[TableRow], list[str]]:
+) -> tuple[Sequence[TableRow], list[str]]:
     """Rows with lists in the columns whose filled cells are lists of numbers in words;
     and these columns.
 
@@ -110,7 +111,7 @@ def with_listed_numbers(
     """
     listed = []
     for column in columns:
-        filled = [row[column] for row in rows if not is_missing(row.get(column))]
+        filled = [cell for cell in cells_of(rows, column) if not is_missing(cell)]
         is_listed = all(
             isinstance(cell, str) and LIST_OF_NUMBERS.fullmatch(cell.strip())
             for cell in filled
@@ -118,7 +119,7 @@ def with_listed_numbers(
         if filled and is_listed and any(re.search(r"[,;]", cell) for cell in filled):
             listed.append(column)
     if not listed:
-        return list(rows), []
+        return rows, []
     new_rows: list[TableRow] = []
     for row in rows:
         new = dict(row)
@@ -219,7 +220,7 @@ def _called(role: str, call: Mapping[str, Any]) -> list[str]:
 
 def with_draws(
     rows: Sequence[TableRow], columns: Sequence[str]
-) -> tuple[list[TableRow], dict[str, list[str]]]:
+) -> tuple[Sequence[TableRow], dict[str, list[str]]]:
     """Rows with one column of lists for the draws of a judge; judge -> its columns.
 
     `gpt5_run1`, `gpt5_run2` and `gpt5_run3` are three draws of gpt5, not three judges.
@@ -230,6 +231,8 @@ def with_draws(
         if stem and stem not in columns:
             families.setdefault(stem, []).append(column)
     joined = {stem: group for stem, group in families.items() if len(group) > 1}
+    if not joined:
+        return rows, joined
     stem_of: dict[str, str] = {}
     for stem, group in joined.items():
         stem_of |= dict.fromkeys(group, stem)

@@ -6,6 +6,7 @@ from judgescope.cli.init.cards import StudyDraft, aspect_title, recorded_id
 from judgescope.cli.init.flags import EVERY
 from judgescope.cli.init.readings import confidences, readings_of
 from judgescope.cli.init.roles import PAIRED, Guess
+from judgescope.data.column_rows import cells_of
 from judgescope.data.rows import entries
 
 JSON_ROLES: Final = (
@@ -64,8 +65,8 @@ def _draws(draft: StudyDraft) -> dict[str, int]:
     for judge, scores in draft.columns.judges.items():
         most = 1
         for column in scores.values():
-            for row in draft.table.rows:
-                most = max(most, len(entries(row.get(column))))
+            for cell in cells_of(draft.table.rows, column):
+                most = max(most, len(entries(cell)))
         if most > 1:
             draws[recorded_id(judge)] = most
     return draws

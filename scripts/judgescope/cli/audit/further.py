@@ -22,6 +22,7 @@ from judgescope.cli.init.column_values import number
 from judgescope.cli.init.readings import nearest_judge
 from judgescope.cli.init.stated_chances import stated_chances
 from judgescope.core.rng import stream
+from judgescope.data.column_rows import cells_of
 from judgescope.data.rows import entries
 from judgescope.methods.row_numbers import (
     agreement_of_draws,
@@ -195,7 +196,7 @@ def confidence_columns(draft: StudyDraft) -> Iterator[ConfidenceColumn]:
     for name in draft.table.columns:
         if name in columns.used or "confidence" not in classes_of(name):
             continue
-        found = stated_chances(row.get(name) for row in draft.table.rows)
+        found = stated_chances(cells_of(draft.table.rows, name))
         values = found.values
         judge = nearest_judge(columns, english_names([name])[name]) or ""
         calibrations = []
@@ -226,7 +227,7 @@ def _calibrations(
     draft: StudyDraft, column: str, unit: int, judge: str
 ) -> Iterator[StatedCalibration]:
     """Yield what a judge's confidence shows on each aspect with labels or choices."""
-    stated = [_share(row.get(column), unit) for row in draft.table.rows]
+    stated = [_share(cell, unit) for cell in cells_of(draft.table.rows, column)]
     aspects = aspects_of(draft)
     sources = sources_of(draft)
     for name, aspect, scores in judge_columns(draft):

@@ -13,6 +13,7 @@ from itertools import chain
 from judgescope.cli.init.cards import StudyDraft, recorded_id
 from judgescope.cli.init.column_values import number
 from judgescope.cli.init.flags import EVERY
+from judgescope.data.column_rows import cells_by_row, cells_of
 from judgescope.data.rows import entries
 from judgescope.tables.choices import FIRST, SECOND, TIE
 
@@ -156,8 +157,7 @@ def _numbers_of(draft: StudyDraft, column: str) -> Iterator[list[float | None]]:
     another entry.
     """
     known: dict[str, list[float | None]] = {}
-    for row in draft.table.rows:
-        cell = row.get(column)
+    for cell in cells_of(draft.table.rows, column):
         if not isinstance(cell, str):
             yield _numbers_in(draft, cell)
             continue
@@ -181,6 +181,6 @@ def sources_of(draft: StudyDraft) -> list[Hashable]:
     if not columns:
         return list(range(len(draft.table.rows)))
     sources = list[Hashable]()
-    for row in draft.table.rows:
-        sources.append(tuple(str(row.get(name)) for name in columns))
+    for cells in cells_by_row(draft.table.rows, columns):
+        sources.append(tuple(map(str, cells)))
     return sources

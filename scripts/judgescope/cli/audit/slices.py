@@ -13,6 +13,7 @@ from judgescope.cli.audit import study
 from judgescope.cli.audit.rated_rows import aspects_of
 from judgescope.cli.init.cards import StudyDraft
 from judgescope.core.errors import UserError, UserErrors
+from judgescope.data.column_rows import cells_of
 from judgescope.methods import deciding
 from judgescope.report.rows import ReportRow
 from judgescope.tables.spelling import is_missing
@@ -96,8 +97,7 @@ def _usual() -> list[list[str]]:
 def _values(draft: StudyDraft, column: str) -> list[str]:
     """The value of each row, "" where it is missing."""
     values = []
-    for row in draft.table.rows:
-        cell = row.get(column)
+    for cell in cells_of(draft.table.rows, column):
         values.append("" if is_missing(cell) else str(cell).strip())
     return values
 

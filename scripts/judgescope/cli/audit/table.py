@@ -33,6 +33,7 @@ from judgescope.cli.init.vocabulary import WORDS
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.names import slug
 from judgescope.core.paths import HOME
+from judgescope.data.column_rows import cells_of
 from judgescope.data.rows import entries
 from judgescope.parsing import judgment
 from judgescope.parsing.judgment import PARSERS
@@ -522,5 +523,5 @@ def _values(table: InitTable, column: str) -> list[float | None]:
     """Return a column's numbers, the first one of each list; None for a missing
     number.
     """
-    lists = (entries(row.get(column)) for row in table.rows)
+    lists = map(entries, cells_of(table.rows, column))
     return [number(cells[0]) if cells else None for cells in lists]

@@ -14,6 +14,7 @@ from judgescope.cli.init.interview import NOT_READ
 from judgescope.cli.init.roles import PAIRED, ROLES
 from judgescope.cli.init.unread import unread
 from judgescope.cli.terminal import plain
+from judgescope.data.column_rows import cells_by_row, cells_of
 from judgescope.data.wording import NO_WORDS
 from judgescope.methods.claims.base import (
     AGREEMENT,
@@ -160,8 +161,8 @@ def supported(findings: AuditFindings) -> Iterator[str]:
     else:
         yield f"agreement with people on {aspects}, {how}{_counted(findings)}"
     sources = set[str]()
-    for row in findings.draft.table.rows:
-        sources.add(str([row.get(name) for name in columns.source]))
+    for cells in cells_by_row(findings.draft.table.rows, columns.source):
+        sources.add(str(cells))
     if columns.source and len(sources) < counts.items:
         yield (
             f"intervals that are too narrow: {plural(counts.items, 'item')} count as "
@@ -186,8 +187,8 @@ def _supported_of_systems(findings: AuditFindings) -> Iterator[str]:
     if columns.anonymous:
         names = []
     values = set[str]()
-    for row in findings.draft.table.rows:
-        values.update(str(row.get(name)) for name in names)
+    for name in names:
+        values.update(map(str, cells_of(findings.draft.table.rows, name)))
     systems = len(values) or 1
     codes = set[str]()
     for claim in findings.all_claims:
@@ -211,9 +212,10 @@ def _why_untested(findings: AuditFindings, systems: int) -> str:
     shared = columns.source or columns.columns_of("item")
     items = []
     named = []
-    for row in findings.draft.table.rows:
-        items.append(str([row.get(name) for name in shared]))
-        named.append(str(row.get(columns.system)))
+    rows = findings.draft.table.rows
+    for of_system, *cells in cells_by_row(rows, [columns.system, *shared]):
+        items.append(str(cells))
+        named.append(str(of_system))
     why = why_untested(items, named, len(columns.ratings))
     return why or "no claim has enough texts for it"
 

@@ -30,6 +30,7 @@ from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.files import naming_path
 from judgescope.core.names import RESERVED_JUDGES, slug
 from judgescope.core.paths import HOME
+from judgescope.data.column_rows import cells_of
 from judgescope.data.rated import DatasetContent
 from judgescope.data.select import read_dataset
 from judgescope.schema.cards import FOLDERS
@@ -475,14 +476,22 @@ def _write_copy(draft: StudyDraft, file: Path) -> None:
     if not draft.table.copied:
         return
     file.parent.mkdir(parents=True, exist_ok=True)
+    cells = copied_cells(draft)
+    encode = json.JSONEncoder(default=str).encode
+    with file.open("w", encoding="ascii") as opened:
+        for of_row in zip(*cells.values(), strict=True):
+            opened.write(f"{encode(dict(zip(cells, of_row, strict=True)))}\n")
+
+
+def copied_cells(draft: StudyDraft) -> dict[str, list[object]]:
+    """Return the used columns of a table as a study's copy has them."""
     columns = draft.columns
     names = dict.fromkeys([*columns.columns_of("item"), *columns_of(draft.table.rows)])
-    used = [name for name in names if name in columns.used]
-    lines = []
-    for row in draft.table.rows:
-        copied = {name: _cell(row.get(name)) for name in used}
-        lines.append(f"{json.dumps(copied, default=str)}\n")
-    file.write_text("".join(lines), encoding="ascii")
+    cells = {}
+    for name in names:
+        if name in columns.used:
+            cells[name] = list(map(_cell, cells_of(draft.table.rows, name)))
+    return cells
 
 
 def check_new(draft: StudyDraft, cards: NewCards) -> None:

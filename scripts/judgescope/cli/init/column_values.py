@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
 
+from judgescope.data.column_rows import ColumnRows, cells_of
 from judgescope.data.rows import TableRow, entries
 from judgescope.tables.leaving_out import USUAL_SCALES
 from judgescope.tables.spelling import is_missing
@@ -12,15 +13,16 @@ from judgescope.tables.spelling import is_missing
 
 def columns_of(rows: Iterable[TableRow]) -> list[str]:
     """Return the names of all columns, in the order of their first use."""
+    if isinstance(rows, ColumnRows):
+        return rows.names
     return list(dict.fromkeys(chain.from_iterable(rows)))
 
 
-def numbers(rows: Iterable[TableRow], column: str) -> list[float] | None:
+def numbers(rows: Sequence[TableRow], column: str) -> list[float] | None:
     """Return the numbers of a column; None if it has other cells, or no numbers."""
     values: list[float] = []
     known: dict[str, list[float] | None] = {}
-    for row in rows:
-        cell = row.get(column)
+    for cell in cells_of(rows, column):
         if not isinstance(cell, str):
             of_cell = _numbers_of(cell)
         elif cell in known:

@@ -21,6 +21,7 @@ from judgescope.cli.init.rating_columns import (
 from judgescope.cli.init.roles import OTHER_TASK, PAIRED, Guess
 from judgescope.cli.init.vocabulary import ROLE_NAMES, ROLE_NOUNS, WORDS
 from judgescope.core.names import slug, without_accents
+from judgescope.data.column_rows import cells_by_row, cells_of, with_names
 from judgescope.data.rows import TableRow
 from judgescope.tables.profile import is_design, profile
 from judgescope.tables.words import ALL_LANGUAGES, classes_of, english_names
@@ -86,9 +87,7 @@ def guess(
     english = english_names(columns_of(rows))
     if all(name == column for column, name in english.items()):
         return _guess_in_english(rows, named, aspects)
-    renamed = []
-    for row in rows:
-        renamed.append({english[name]: cell for name, cell in row.items()})
+    renamed = with_names(rows, english)
     named_in_english = {}
     for role, columns in named.items():
         named_in_english[role] = [english.get(name, name) for name in columns]
@@ -221,7 +220,8 @@ class _Roles:
         """Return whether cells are short: no documents, and no lists of ids."""
         if longest(self.rows, [column]):
             return False
-        return not any(isinstance(row.get(column), list | dict) for row in self.rows)
+        cells = cells_of(self.rows, column)
+        return not any(isinstance(cell, list | dict) for cell in cells)
 
     def take_by_name(self, role: str) -> None:
         """Give a role the column with the clearest of its names."""
@@ -388,10 +388,7 @@ def _roles(
 
 def _different(rows: Sequence[TableRow], columns: Sequence[str]) -> int:
     """Return how many different cells some columns have together."""
-    cells = set[str]()
-    for row in rows:
-        cells.add(str([row.get(column) for column in columns]))
-    return len(cells)
+    return len({str(cells) for cells in cells_by_row(rows, columns)})
 
 
 def role_of(column: str) -> str | None:
@@ -464,11 +461,11 @@ def _identifies_rows(
     sources = set()
     texts = set()
     ids = set()
-    for row in rows:
-        shared = str([row.get(column) for column in source])
+    for of_item, of_system, *cells in cells_by_row(rows, [item, system or "", *source]):
+        shared = str(cells)
         sources.add(shared)
-        texts.add((shared, str(row.get(system or ""))))
-        ids.add(str(row.get(item)))
+        texts.add((shared, str(of_system)))
+        ids.add(str(of_item))
     return len(ids) == len(texts) == len(rows) > len(sources)
 
 
@@ -480,11 +477,10 @@ def _differ_in_source(
     """
     sources: dict[str, set[str]] = {}
     times: Counter[str] = Counter()
-    for row in rows:
-        of_row = str(row.get(item))
+    for of_item, *cells in cells_by_row(rows, [item, *source]):
+        of_row = str(of_item)
         times[of_row] += 1
-        shared = str([row.get(column) for column in source])
-        sources.setdefault(of_row, set()).add(shared)
+        sources.setdefault(of_row, set()).add(str(cells))
     repeated = [name for name in sources if times[name] > 1]
     different = sum(len(sources[name]) > 1 for name in repeated)
     return different > len(repeated) / 2
@@ -541,8 +537,7 @@ def _mean_size(
 ) -> float:
     """Return the mean size of the cells with a text, over all rows."""
     total = 0
-    for row in rows:
-        cell = row.get(column)
+    for cell in cells_of(rows, column):
         if isinstance(cell, str):
             total += size(cell)
     return total / max(1, len(rows))

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from judgescope.cli.init.column_values import number, numbers
 from judgescope.cli.init.fault_columns import (
@@ -17,6 +17,7 @@ from judgescope.cli.init.rating_columns import is_judge, is_mean, words_of
 from judgescope.cli.init.tables import FAIL_PASS, InitTable, Label
 from judgescope.core.errors import UserError
 from judgescope.core.names import slug
+from judgescope.data.column_rows import cells_of, with_cells
 from judgescope.data.rows import TableRow
 from judgescope.report.words import listed, plural
 from judgescope.tables.label_failures import label_failures
@@ -151,8 +152,8 @@ def _with_own_labels(
     code_of_word = {plain_label(word): at for at, word in enumerate(order.labels)}
     for column in used:
         codes[column] = []
-        for row in table.rows:
-            codes[column].append(code_of_word.get(plain_label(row.get(column))))
+        for cell in cells_of(table.rows, column):
+            codes[column].append(code_of_word.get(plain_label(cell)))
         labels[column] = order.labels
     notes = list(table.notes)
     if order.note:
@@ -174,11 +175,10 @@ def _own_labels(
     return used
 
 
-def _words_in(rows: Iterable[TableRow], column: str) -> dict[str, str]:
+def _words_in(rows: Sequence[TableRow], column: str) -> dict[str, str]:
     """Return the labels of a column: plain word -> as it is written first."""
     words: dict[str, str] = {}
-    for row in rows:
-        cell = row.get(column)
+    for cell in cells_of(rows, column):
         if not is_missing(cell):
             words.setdefault(plain_label(cell), str(cell).strip())
     return words
@@ -267,7 +267,7 @@ def _without_failures(table: InitTable) -> InitTable:
     for column in table.columns:
         of_column = classes_of(column, languages).keys()
         if column not in table.labels and RATING_CLASSES & of_column:
-            cells[column] = [row.get(column) for row in table.rows]
+            cells[column] = cells_of(table.rows, column)
     failures_of = label_failures(cells)
     if not failures_of:
         return table
@@ -279,14 +279,14 @@ def _without_failures(table: InitTable) -> InitTable:
                 f"column {column}: {count} {times} {word!r}, which is no label; left "
                 "out"
             )
-    rows = []
-    for row in table.rows:
-        new = dict(row)
-        for column, failures in failures_of.items():
-            if str(row.get(column)).strip() in failures:
-                new[column] = None
-        rows.append(new)
-    return replace(table, rows=list(rows), notes=notes, copied=True)
+    without = {}
+    for column, failures in failures_of.items():
+        left = list[Any]()
+        for cell in cells_of(table.rows, column):
+            left.append(None if str(cell).strip() in failures else cell)
+        without[column] = left
+    rows = with_cells(table.rows, without)
+    return replace(table, rows=rows, notes=notes, copied=True)
 
 
 def _with_other_labels(table: InitTable, judging: Collection[str]) -> InitTable:
@@ -316,8 +316,8 @@ def _with_other_labels(table: InitTable, judging: Collection[str]) -> InitTable:
         code_of_word = {plain_label(word): at for at, word in enumerate(order.labels)}
         for column in columns:
             of_rows: list[int | None] = []
-            for row in table.rows:
-                of_rows.append(code_of_word.get(plain_label(row.get(column))))
+            for cell in cells_of(table.rows, column):
+                of_rows.append(code_of_word.get(plain_label(cell)))
             codes[column] = of_rows
             labels[column] = order.labels
         if not order.ordered:
@@ -393,8 +393,7 @@ def _notes_on_none(table: InitTable) -> Iterator[str]:
     """Yield how many cells of each column of labels say none, and count as missing."""
     for column in table.labels:
         count = 0
-        for row in table.rows:
-            cell = row.get(column)
+        for cell in cells_of(table.rows, column):
             count += isinstance(cell, str) and plain_label(cell) == "none"
         if count:
             yield (
@@ -409,10 +408,10 @@ def _word_none(rows: Sequence[TableRow], columns: Sequence[str]) -> dict[str, st
     """
     written: dict[str, str] = {}
     with_none = set[str]()
-    for row in rows:
-        for column in columns:
-            if plain_label(row.get(column)) == "none" and row.get(column) is not None:
-                written.setdefault("none", str(row[column]).strip())
+    for of_row in zip(*(cells_of(rows, column) for column in columns), strict=True):
+        for column, cell in zip(columns, of_row, strict=True):
+            if plain_label(cell) == "none" and cell is not None:
+                written.setdefault("none", str(cell).strip())
                 with_none.add(column)
     return written if len(with_none) > 1 else {}
 
@@ -532,7 +531,7 @@ def _with_faults(table: InitTable, faults: Sequence[str]) -> InitTable:
     for column in faults:
         if column in labels:
             continue
-        values = [number(row.get(column)) for row in table.rows]
+        values = [number(cell) for cell in cells_of(table.rows, column)]
         codes[column] = _reversed_codes(
             None if value is None else int(value) for value in values
         )
@@ -546,8 +545,7 @@ def _label_words(rows: Sequence[TableRow], column: str) -> list[str]:
     missing.
     """
     words = []
-    for row in rows:
-        cell = row.get(column)
+    for cell in cells_of(rows, column):
         word = str(cell).strip().lower()
         # A cell that JSON types is no word.
         is_typed = isinstance(cell, bool | list)
@@ -558,14 +556,16 @@ def _label_words(rows: Sequence[TableRow], column: str) -> list[str]:
 
 
 def _with_codes(
-    rows: Iterable[TableRow], codes: Mapping[str, Sequence[int | None]]
-) -> list[TableRow]:
+    rows: Sequence[TableRow], codes: Mapping[str, Sequence[int | None]]
+) -> Sequence[TableRow]:
     """Return rows with numbers in some columns; a cell without a number stays.
 
     codes: column -> the number of each row.
     """
-    coded_rows = [dict(row) for row in rows]
+    coded_cells = {}
     for column, of_rows in codes.items():
-        for row, code in zip(coded_rows, of_rows, strict=True):
-            row[column] = row.get(column) if code is None else code
-    return list(coded_rows)
+        cells = list[Any]()
+        for cell, code in zip(cells_of(rows, column), of_rows, strict=True):
+            cells.append(cell if code is None else code)
+        coded_cells[column] = cells
+    return with_cells(rows, coded_cells)

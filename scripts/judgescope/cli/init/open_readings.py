@@ -13,6 +13,7 @@ from judgescope.cli.init.rating_columns import like_ratings
 from judgescope.cli.init.roles import Guess, rating_text
 from judgescope.cli.init.tables import InitTable
 from judgescope.core.errors import UserError
+from judgescope.data.column_rows import cells_by_row
 from judgescope.report.words import listed
 from judgescope.tables.leaving_out import values_on_scale
 from judgescope.tables.profile import is_design, profile
@@ -289,9 +290,9 @@ def readings_of_systems(table: InitTable, columns: Guess) -> list[OpenReading]:
             continue
         cells = set()
         names = set()
-        for row in table.rows:
-            cells.add(str([row.get(name) for name in [*shared, column]]))
-            names.add(str(row.get(column)))
+        for of_row in cells_by_row(table.rows, [*shared, column]):
+            cells.add(str(of_row))
+            names.add(str(of_row[-1]))
         # An id or a time of its own in each row is no system's name.
         if len(cells) == len(table.rows) and 2 * len(names) <= len(table.rows):
             meaning = f"{column} names the system that wrote each text"

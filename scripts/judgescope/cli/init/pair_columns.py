@@ -10,6 +10,7 @@ from judgescope.cli.init.column_values import numbers
 from judgescope.cli.init.guess import MOST_LABELS, guess, longest
 from judgescope.cli.init.rating_columns import ALL, aspect_of, is_judge, words_of
 from judgescope.cli.init.vocabulary import ROLE_NOUNS, WORDS
+from judgescope.data.column_rows import cells_of
 from judgescope.data.rows import TableRow, word_of
 from judgescope.tables.choices import FIRST, SECOND, TIE
 from judgescope.tables.spelling import is_missing
@@ -239,7 +240,7 @@ def _like_texts(rows: Sequence[TableRow], column: str) -> bool:
     # With ties, choices of two numbered raters have three words, as short texts may.
     if _chooses(_codes(rows, column, (), ())):
         return False
-    return len({str(row.get(column)) for row in rows}) > MOST_LABELS
+    return len(set(map(str, cells_of(rows, column)))) > MOST_LABELS
 
 
 def _codes(

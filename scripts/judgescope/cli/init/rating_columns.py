@@ -9,6 +9,7 @@ from typing import NamedTuple
 from judgescope.cli.init.column_values import number, numbers, scale
 from judgescope.cli.init.vocabulary import ROLE_NAMES, WORDS
 from judgescope.core.names import slug, without_accents
+from judgescope.data.column_rows import cells_of
 from judgescope.data.rows import TableRow
 from judgescope.tables.derived_columns import computed_columns, repeated_scores
 from judgescope.tables.leaving_out import USUAL_SCALES, values_on_scale
@@ -139,7 +140,7 @@ def _repeated(rows: Sequence[TableRow], of_sides: Sides) -> dict[str, str]:
     """
     values = {}
     for column in of_sides.judges:
-        values[column] = [number(row.get(column)) for row in rows]
+        values[column] = [number(cell) for cell in cells_of(rows, column)]
     rated = set[float]()
     for column in of_sides.people:
         rated.update(numbers(rows, column) or [])

@@ -2,8 +2,9 @@
 numbers that stand for "no score".
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from judgescope.cli.init.column_values import columns_of, number, numbers
 from judgescope.cli.init.open_readings import UnclearColumns, readings_of_systems
@@ -12,6 +13,7 @@ from judgescope.cli.init.roles import Guess
 from judgescope.cli.init.tables import InitTable
 from judgescope.cli.terminal import plural
 from judgescope.core.errors import UserError, UserErrors
+from judgescope.data.column_rows import cells_of, with_cells
 from judgescope.tables.leaving_out import far_off, is_on_wider_scale, off_scale
 from judgescope.tables.one_hot import (
     with_checkboxes,
@@ -35,12 +37,7 @@ def structured(table: InitTable) -> InitTable:
     as texts, and a row per text where columns repeat for systems.
     """
     table = _with_plain_cells(table)
-    nested = any(
-        isinstance(cell, Mapping) or is_conversation(cell) or is_list_of_objects(cell)
-        for row in table.rows
-        for cell in row.values()
-    )
-    if nested:
+    if any(_is_nested(table, column) for column in table.columns):
         rows = flattened(table.rows)
         table = replace(table, rows=rows, columns=columns_of(rows), copied=True)
     joined = joined_rows(table.rows, table.columns)
@@ -100,6 +97,20 @@ def _with_plain_cells(table: InitTable) -> InitTable:
     )
 
 
+def _is_nested(table: InitTable, column: str) -> bool:
+    """Return whether a cell of a column is an object, a conversation, or a list of
+    objects.
+    """
+    cells = cells_of(table.rows, column)
+    kinds = {*map(type, cells)}
+    if not any(issubclass(kind, Mapping | list) for kind in kinds):
+        return False
+    return any(
+        isinstance(cell, Mapping) or is_conversation(cell) or is_list_of_objects(cell)
+        for cell in cells
+    )
+
+
 def joined_draws(table: InitTable, taken: Collection[str]) -> InitTable:
     """Return the table with the draws of a judge as lists in one column.
 
@@ -133,8 +144,8 @@ def with_answers(table: InitTable, columns: Guess) -> tuple[InitTable, Guess]:
     if columns.system or columns.compared or not shared:
         return table, columns
     keys = []
-    for row in table.rows:
-        keys.append(str([row.get(column) for column in shared]))
+    for cells in zip(*(cells_of(table.rows, name) for name in shared), strict=True):
+        keys.append(str(list(cells)))
     if len(set(keys)) == len(keys):
         return table, columns
     _check_texts_differ(table, columns, keys)
@@ -142,10 +153,11 @@ def with_answers(table: InitTable, columns: Guess) -> tuple[InitTable, Guess]:
     while name in table.columns:
         name += " "
     numbered: dict[str, int] = {}
-    rows = []
-    for key, row in zip(keys, table.rows, strict=True):
+    answers = []
+    for key in keys:
         numbered[key] = numbered.get(key, 0) + 1
-        rows.append({**row, name: str(numbered[key])})
+        answers.append(str(numbered[key]))
+    rows = with_cells(table.rows, {name: answers})
     sources = f"{len(numbered)} {'sources' if columns.source else 'items'}"
     note = (
         f"the rows of a source are answers by unknown systems; intervals go over the "
@@ -165,8 +177,9 @@ def _check_texts_differ(
         return
     first: dict[tuple[str, str], int] = {}
     repeated = []
-    for key, at, row in zip(keys, table.numbers, table.rows, strict=True):
-        text = (key, str(row.get(columns.text)))
+    texts = cells_of(table.rows, columns.text)
+    for key, at, cell in zip(keys, table.numbers, texts, strict=True):
+        text = (key, str(cell))
         if text in first:
             repeated.append((first[text], at))
         else:
@@ -200,7 +213,7 @@ def without_sentinels(table: InitTable, columns: Guess) -> InitTable:
     given_by_both = {
         value for value in set.intersection(*sides_of_values) if abs(value) < 99
     }
-    rows = [dict(row) for row in table.rows]
+    new_columns = dict[str, list[Any]]()
     notes = list(table.notes)
     for column in [*columns.rated, *columns.scored]:
         outliers = off_scale(numbers(table.rows, column) or [])
@@ -209,14 +222,15 @@ def without_sentinels(table: InitTable, columns: Guess) -> InitTable:
         for value, count in outliers.counts.items():
             if value in given_by_both and is_on_wider_scale(value, outliers):
                 continue
-            for row in rows:
-                if number(row.get(column)) == value:
-                    row[column] = None
+            cells = new_columns.get(column, cells_of(table.rows, column))
+            new_columns[column] = [
+                None if number(cell) == value else cell for cell in cells
+            ]
             notes.append(
                 f"column {column}: {value:g} occurs {count} times; it is off the scale "
                 f"{outliers.low} to {outliers.high} and was left out as no score"
             )
-    left = replace(table, rows=list(rows))
+    left = replace(table, rows=with_cells(table.rows, new_columns))
     _check_far_off(left, columns)
     notes += _zeros_of_one_side(left, columns)
     if len(notes) == len(table.notes):
@@ -283,12 +297,14 @@ def with_items(table: InitTable, columns: Guess) -> tuple[InitTable, Guess]:
     while name in table.columns:
         name += "_"
     known: dict[object, int] = {}
-    rows = []
+    items = []
     width = len(str(len(table.rows)))
-    for at, row in enumerate(table.rows):
-        source: object = at
-        if columns.source:
-            source = str([row.get(column) for column in columns.source])
+    sources: Iterable[object] = range(len(table.rows))
+    if columns.source:
+        of_sources = (cells_of(table.rows, column) for column in columns.source)
+        sources = (str(list(cells)) for cells in zip(*of_sources, strict=True))
+    for source in sources:
         item = known.setdefault(source, len(known) + 1)
-        rows.append({**row, name: f"{item:0{width}}"})
+        items.append(f"{item:0{width}}")
+    rows = with_cells(table.rows, {name: items})
     return replace(table, rows=rows), replace(columns, item=name)

@@ -5,9 +5,8 @@ per text.
 import argparse
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, overload
 
 from judgescope.cli.context import check_input
 from judgescope.cli.init.column_values import columns_of, numbers, scale
@@ -20,6 +19,7 @@ from judgescope.cli.init.pair_columns import (
 from judgescope.cli.init.rating_columns import is_judge, judges_of
 from judgescope.cli.init.roles import Guess
 from judgescope.core.errors import UserError
+from judgescope.data.column_rows import cells_of
 from judgescope.data.rows import TableRow, entries
 from judgescope.schema.loading import Cards
 from judgescope.tables.joining import NamedTable, join
@@ -106,21 +106,21 @@ class InitTable:
             return f"the most similar card is {near}"
         return f"aspects with cards: {', '.join(self.aspects)}"
 
-    def filled(self, column: str) -> list[tuple[int, TableRow]]:
+    def filled(self, column: str) -> Sequence[tuple[int, TableRow]]:
         """Return the rows with a value in a column, each with its number."""
-        filled = []
-        for number, row in zip(self.numbers, self.rows, strict=True):
-            if not is_missing(row.get(column)):
-                filled.append((number, row))
-        return filled
+        places = list[int]()
+        for index, cell in enumerate(cells_of(self.rows, column)):
+            if not is_missing(cell):
+                places.append(index)
+        return _NumberedRows(self, places)
 
     def missing_cells(self, columns: Iterable[str]) -> dict[str, int]:
         """Return how many rows have no value, for the columns that lack any."""
         counts = {}
         for column in columns:
             count = 0
-            for row in self.rows:
-                count += all(map(is_missing, entries(row.get(column))))
+            for cell in cells_of(self.rows, column):
+                count += all(map(is_missing, entries(cell)))
             if count:
                 counts[column] = count
         return counts
@@ -271,10 +271,16 @@ class InitTable:
         """Return the words for missing ratings, scores and lengths, such as NaN."""
         names = [*columns.rated, *columns.scored, *columns.measured]
         words = set()
-        for row, name in product(self.rows, names):
-            for cell in entries(row.get(name)):
-                if isinstance(cell, str) and is_missing(cell):
-                    words.add(cell.strip())
+        for name in names:
+            seen = set[str]()
+            for of_row in cells_of(self.rows, name):
+                if isinstance(of_row, str):
+                    if of_row in seen:
+                        continue
+                    seen.add(of_row)
+                for cell in entries(of_row):
+                    if isinstance(cell, str) and is_missing(cell):
+                        words.add(cell.strip())
         return sorted(words - {""})
 
     def readable(self, columns: Guess) -> tuple["InitTable", Guess]:
@@ -300,6 +306,29 @@ def too_large(file: Path, got: str, allowed: str) -> UserError:
     todo = "take a sample of its rows, or create a study from it: judgescope init"
     what = "this file is too large for an audit"
     return UserError(what, where=str(file), got=got, allowed=allowed, todo=todo)
+
+
+class _NumberedRows(Sequence[tuple[int, TableRow]]):
+    """Some rows of a table, each with its number, made when they are looked at."""
+
+    def __init__(self, table: InitTable, places: Sequence[int]) -> None:
+        self._table = table
+        self._places = places
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[int, TableRow]: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> "_NumberedRows": ...
+
+    def __getitem__(self, index: int | slice) -> "tuple[int, TableRow] | _NumberedRows":
+        if isinstance(index, slice):
+            return _NumberedRows(self._table, self._places[index])
+        place = self._places[index]
+        return self._table.numbers[place], self._table.rows[place]
 
 
 @dataclass(frozen=True)

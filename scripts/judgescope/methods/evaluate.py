@@ -3,7 +3,7 @@
 import gc
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.registry import METHODS
 from judgescope.schema.rows import ResultRow
 from judgescope.schema.tables import (
+    read_groups,
     read_table,
     table_of,
     write_table,
@@ -74,6 +75,14 @@ def write_rows(
         gc.collect()  # a dataset and its sets of texts refer to each other
 
 
+def _score_parts(
+    path: str, sums: Mapping[tuple[str, str], float]
+) -> Iterator[pa.Table]:
+    """Yield the scores part by part; `sums`: see `turned`."""
+    for part in read_groups("scores", path):
+        yield turned(part, sums)
+
+
 def evaluation_data(spec: StatisticsSpec) -> EvaluationData:
     """Read the tables of a dataset."""
     files = spec.files
@@ -93,7 +102,7 @@ def evaluation_data(spec: StatisticsSpec) -> EvaluationData:
         items=read_table("items", files.items),
         targets=pa.concat_tables(targets),
         ratings=turned(read_table("ratings", files.ratings), people),
-        scores=turned(read_table("scores", files.scores), judges),
+        scores=lambda: _score_parts(files.scores, judges),
         draws=turned(read_table("draws", files.draws), judges),
         statuses=read_table("statuses", files.statuses),
         data_sha=hashlib.sha256(canonical(selected).encode()).hexdigest()[:8],

@@ -3,7 +3,7 @@ targets.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
@@ -19,11 +19,17 @@ from judgescope.core.names import NO_RECORDED_VALUE
 from judgescope.core.rng import share_of, stream
 from judgescope.core.words import language_of
 from judgescope.data.sentences import english_words
+from judgescope.methods.aligned_values import (
+    TargetValues,
+    one_array,
+    places_in,
+    rows_by,
+)
 from judgescope.methods.base import StatisticsSpec
 from judgescope.parsing.judgment import WRONG
 from judgescope.perturb.check_languages import unchecked_kind
 from judgescope.schema.rows import AppliesTo, EstimateColumns, ResultRow
-from judgescope.schema.tables import entries_of
+from judgescope.schema.tables import entries_of, tuples_of
 from judgescope.statistics.arrays import Codes, Flags, Floats
 from judgescope.statistics.intervals import ONE_SOURCE_DECIDES, deletions
 from judgescope.statistics.registry import tie_rule
@@ -36,6 +42,8 @@ WITHOUT_REFERENCES = "without references"
 out."""
 NOT_PLANNED = "not_applicable"
 """The status of judgments of what a judge does not apply to."""
+CellName = tuple[str, str, str]
+"""Set of texts, judge, aspect (`<aspect>[.<criterion>]`)."""
 MADE = {"ok", "short"}
 """Outcomes of texts that could be made: `short` has fewer edits than planned."""
 
@@ -51,7 +59,9 @@ class EvaluationData:
     items: pa.Table
     targets: pa.Table
     ratings: pa.Table
-    scores: pa.Table
+    scores: pa.Table | Callable[[], Iterable[pa.Table]]
+    """The scores, or what reads them part by part: those of a large table with many
+    judges take much memory."""
     draws: pa.Table
     statuses: pa.Table
     data_sha: str
@@ -172,39 +182,62 @@ class EvaluationData:
         chosen = pc.equal(self.targets["perturbation"], name)
         if degree:
             chosen = pc.and_(chosen, pc.equal(self.targets["degree"], degree))
-        return TargetSet(
-            self, perturbation, self.targets.filter(chosen).sort_by("target")
-        )
+        rows = self.targets.filter(chosen)
+        names = one_array(rows["target"])
+        # Nearly always they are sorted, and to sort their texts takes as much memory.
+        is_sorted = pc.all(pc.less_equal(names[:-1], names[1:])).as_py()
+        rows = rows if is_sorted else rows.sort_by("target")
+        return TargetSet(self, perturbation, rows)
 
     @cached_property
-    def score_values(self) -> dict[tuple[str, str, str], dict[str, float]]:
+    def score_values(self) -> dict[CellName, dict[str, float]]:
         """Return (perturbation, judge, aspect) -> target -> score that is not null."""
-        scores: dict[tuple[str, str, str], dict[str, float]] = {}
-        names = ("perturbation", "judge", "aspect", "criterion", "target", "value")
-        columns = [entries_of(self.scores[name]) for name in names]
-        for perturbation, judge, aspect, criterion, target, value in zip(
-            *columns, strict=True
-        ):
-            key = (perturbation, judge, joined(aspect, criterion))
-            cell = scores.setdefault(key, {})
-            if value is not None:
-                cell[target] = value
+        scores: dict[CellName, dict[str, float]] = {}
+        for name, cell in self.scored_cells.items():
+            known = ~np.isnan(cell.values)
+            targets = cell.targets.filter(pa.array(known)).to_pylist()
+            scores[name] = dict(zip(targets, cell.values[known].tolist(), strict=True))
         return scores
 
     @cached_property
-    def wrong_verdicts(self) -> dict[tuple[str, str, str], set[tuple[str, str | None]]]:
+    def scored_cells(self) -> dict[CellName, TargetValues]:
+        """Return (perturbation, judge, aspect) -> the scores of its targets."""
+        return self._cells_and_wrong[0]
+
+    @cached_property
+    def wrong_verdicts(self) -> dict[CellName, set[tuple[str, str | None]]]:
         """Return (perturbation, judge, aspect) -> the texts, or pairs in the order
         shown, of judgments that were not read and count as wrong (`unread: wrong`).
         """
+        return self._cells_and_wrong[1]
+
+    @cached_property
+    def _cells_and_wrong(
+        self,
+    ) -> tuple[
+        dict[CellName, TargetValues], dict[CellName, set[tuple[str, str | None]]]
+    ]:
         import pyarrow.compute as pc  # not for planning
 
-        wrong: dict[tuple[str, str, str], set[tuple[str, str | None]]] = {}
-        marked = self.scores.filter(pc.equal(self.scores["estimator"], WRONG))
-        for row in marked.to_pylist():
-            aspect = joined(row["aspect"], row["criterion"])
-            cell = row["perturbation"], row["judge"], aspect
-            wrong.setdefault(cell, set()).add((row["target"], row["target_b"]))
-        return wrong
+        parts: dict[CellName, list[TargetValues]] = {}
+        wrong: dict[CellName, set[tuple[str, str | None]]] = {}
+        tables = [self.scores] if isinstance(self.scores, pa.Table) else self.scores()
+        names = ("perturbation", "judge", "aspect", "criterion")
+        last: pa.Array | None = None
+        for table in tables:
+            for (perturbation, judge, aspect, criterion), rows in rows_by(table, names):
+                name = perturbation, judge, joined(aspect, criterion)
+                scored = TargetValues.of(rows)
+                if last is not None and last.equals(scored.targets):
+                    # Most judges score the same texts, whose ids are kept once.
+                    scored = scored._replace(targets=last)
+                last = scored.targets
+                parts.setdefault(name, []).append(scored)
+                marked = rows.filter(pc.equal(rows["estimator"], WRONG))
+                if len(marked):
+                    units = tuples_of(marked, ["target", "target_b"])
+                    wrong.setdefault(name, set()).update(units)
+        return {name: _one_cell(cell) for name, cell in parts.items()}, wrong
 
     @cached_property
     def status_counts(self) -> dict[tuple[str, str, str], Counter[tuple[str, str]]]:
@@ -278,12 +311,14 @@ class EvaluationData:
         return dict(sorted(tables.items()))
 
     @cached_property
-    def human_ratings(self) -> dict[str, dict[str, dict[str, float]]]:
-        """Return aspect -> rater -> target -> rating."""
-        ratings: dict[str, dict[str, dict[str, float]]] = {}
-        for aspect, rater, target, target_b, value in self._by_people():
-            if target_b is None:
-                ratings.setdefault(aspect, {}).setdefault(rater, {})[target] = value
+    def human_ratings(self) -> dict[str, dict[str, TargetValues]]:
+        """Return aspect -> rater -> the ratings of targets."""
+        import pyarrow.compute as pc  # not for planning
+
+        ratings: dict[str, dict[str, TargetValues]] = {}
+        single = self.ratings.filter(pc.is_null(self.ratings["target_b"]))
+        for (aspect, rater), rows in rows_by(single, ("aspect", "rater")):
+            ratings.setdefault(aspect, {})[rater] = TargetValues.of(rows)
         return ratings
 
     @cached_property
@@ -291,16 +326,16 @@ class EvaluationData:
         """Return aspect -> rater -> (first text shown, second) -> 1, -1, or 0 for
         neither.
         """
-        choices: dict[str, dict[str, dict[tuple[str, str], float]]] = {}
-        for aspect, rater, target, target_b, value in self._by_people():
-            if target_b is not None:
-                of_rater = choices.setdefault(aspect, {}).setdefault(rater, {})
-                of_rater[target, target_b] = value
-        return choices
+        import pyarrow.compute as pc  # not for planning
 
-    def _by_people(self) -> Iterator[tuple[str, str, str, str | None, float]]:
+        choices: dict[str, dict[str, dict[tuple[str, str], float]]] = {}
+        compared = self.ratings.filter(pc.is_valid(self.ratings["target_b"]))
         names = ("aspect", "rater", "target", "target_b", "value")
-        return zip(*(entries_of(self.ratings[name]) for name in names), strict=True)
+        columns = (entries_of(compared[name]) for name in names)
+        for aspect, rater, target, target_b, value in zip(*columns, strict=True):
+            of_rater = choices.setdefault(aspect, {}).setdefault(rater, {})
+            of_rater[target, target_b] = value
+        return choices
 
     def undefined(self, why: str) -> Replicated:
         """Return an undefined estimate with its undefined deletions."""
@@ -462,25 +497,25 @@ class TargetSet:
     @cached_property
     def items(self) -> list[str]:
         """Return each target's item."""
-        return list[str](self.rows["item"].to_pylist())
+        return entries_of(self.rows["item"])
 
     @cached_property
     def source(self) -> Codes:
         """Return each target's code among the dataset's items; shape (targets,)."""
-        return np.array(
-            [self.study.item_order[name] for name in self.items], dtype=np.int64
-        )
+        order = pa.array(list(self.study.item_order), pa.string())
+        return places_in(one_array(self.rows["item"]), order)
 
     @cached_property
     def systems(self) -> list[str]:
         """Return each target's system."""
-        return list[str](self.rows["system"].to_pylist())
+        return entries_of(self.rows["system"])
 
     @cached_property
     def system(self) -> Codes:
         """Return each target's code among the systems; shape (targets,)."""
-        order = {name: code for code, name in enumerate(sorted(set(self.systems)))}
-        return np.array([order[name] for name in self.systems], dtype=np.int64)
+        systems = one_array(self.rows["system"])
+        order = sorted(systems.unique().to_pylist())
+        return places_in(systems, pa.array(order, pa.string()))
 
     @cached_property
     def outcomes(self) -> list[str]:
@@ -500,11 +535,11 @@ class TargetSet:
 
         In characters; of texts that the data does not have, what a column gives.
         """
-        lengths = self.rows["length"].to_pylist()
-        for number, text in enumerate(self.rows["text"].to_pylist()):
-            if text:
-                lengths[number] = len(text)
-        return np.array(lengths, dtype=np.float64)
+        import pyarrow.compute as pc  # not for planning
+
+        given = self.rows["length"].to_numpy().astype(np.float64)
+        characters = pc.utf8_length(self.rows["text"]).fill_null(0).to_numpy()
+        return np.asarray(np.where(characters > 0, characters, given), np.float64)
 
     @property
     def has_lengths(self) -> bool:
@@ -536,11 +571,11 @@ class TargetSet:
 
     def scores(self, judge: str, aspect: str) -> Floats | None:
         """Return the judge's score of each target, NaN = none; None without a cell."""
-        cell = self.study.score_values.get((self.perturbation, judge, aspect))
+        cell = self.study.scored_cells.get((self.perturbation, judge, aspect))
         if cell is None:
             return None
         if (judge, aspect) not in self._arrays:
-            self._arrays[judge, aspect] = aligned(cell, self.targets)
+            self._arrays[judge, aspect] = cell.aligned(self._ids)
         return self._arrays[judge, aspect].copy()
 
     def counts_as_wrong(self, judge: str, aspect: str) -> Flags:
@@ -549,6 +584,8 @@ class TargetSet:
         """
         cell = self.perturbation, judge, aspect
         wrong = self.study.wrong_verdicts.get(cell, set())
+        if not wrong:
+            return np.zeros(len(self.rows), dtype=bool)
         return np.array([(target, None) in wrong for target in self.targets], bool)
 
     def ratings(self, aspect: str) -> Floats:
@@ -556,9 +593,13 @@ class TargetSet:
         key = ("", split(aspect)[0])  # no judge: people
         if key not in self._arrays:
             raters = self.study.human_ratings.get(key[1], {})
-            rows = [aligned(raters[name], self.targets) for name in sorted(raters)]
-            self._arrays[key] = np.reshape(rows, (len(rows), len(self.targets)))
+            rows = [raters[name].aligned(self._ids) for name in sorted(raters)]
+            self._arrays[key] = np.reshape(rows, (len(rows), len(self.rows)))
         return self._arrays[key].copy()
+
+    @cached_property
+    def _ids(self) -> pa.Array:
+        return one_array(self.rows["target"])
 
     @cached_property
     def _arrays(self) -> dict[tuple[str, str], Floats]:
@@ -590,6 +631,14 @@ def aligned(values: Mapping[str, float], targets: Iterable[str]) -> Floats:
     return np.array(
         [values.get(target, np.nan) for target in targets], dtype=np.float64
     )
+
+
+def _one_cell(parts: Sequence[TargetValues]) -> TargetValues:
+    """Return the scores of a cell that come in parts."""
+    if len(parts) == 1:
+        return parts[0]
+    targets = pa.concat_arrays([part.targets for part in parts])
+    return TargetValues(targets, np.concatenate([part.values for part in parts]))
 
 
 def set_columns(perturbation: str) -> AppliesTo:

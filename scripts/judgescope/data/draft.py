@@ -579,11 +579,15 @@ class Draft:
                 f"{without_folders(locations)}"
             )
         yield from self._length_notices()
-        used = {item for item, _ in self._outputs}
-        unused = [name for name in self._items if name not in used]
+        unused = self._unused_items()
         if unused and self.card.has_systems:
             count = counted(len(unused), "item")
             yield f"{count} without any output: {', '.join(unused[:5])}"
+
+    def _unused_items(self) -> list[str]:
+        """Return the names of items without a text."""
+        used = {item for item, _ in self._outputs}
+        return [name for name in self._items if name not in used]
 
     def _length_notices(self) -> Iterator[str]:
         """Yield how many texts have no length, and whether all have the same one."""

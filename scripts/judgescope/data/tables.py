@@ -163,14 +163,7 @@ def report(
             f"all texts of the system {name} are references, which should not be "
             "compared with themselves: list it under `reference_systems`"
         )
-    sources = [item.source for item in rated.items if item.source]
-    distinct = len(set(sources))
-    if distinct < len(sources):
-        problems.append(
-            f"{len(sources)} items have only {distinct} different sources, but "
-            "intervals treat items as independent, so they are too narrow: give the "
-            "texts of a source one item"
-        )
+    problems += repeated_sources([item.source for item in rated.items])
     return IngestReport(
         dataset=card.dataset,
         sha256=hashes,
@@ -189,11 +182,37 @@ def report(
     )
 
 
+def repeated_sources(sources: Iterable[str]) -> list[str]:
+    """Return a notice on items with equal sources, if there are any; `sources`: those
+    of all items, "" where an item has none.
+    """
+    filled = [source for source in sources if source]
+    distinct = len(set(filled))
+    if distinct == len(filled):
+        return []
+    return [
+        f"{len(filled)} items have only {distinct} different sources, but "
+        "intervals treat items as independent, so they are too narrow: give the "
+        "texts of a source one item"
+    ]
+
+
 def _raters_of_one(judgments: Iterable[Rating | Preference]) -> int:
     """The most raters that one aspect has; 0 if every rater rated that aspect."""
     raters: dict[str, set[str]] = {}
     for judgment in judgments:
         raters.setdefault(judgment.aspect, set()).add(judgment.rater)
+    return raters_of_one(raters)
+
+
+def raters_of_one(raters: Mapping[str, set[str]]) -> int:
+    """Return the most raters that one aspect has; 0 if every rater rated that aspect.
+
+    `raters`: aspect -> its raters.
+
+    >>> raters_of_one({"tone": {"ann", "ben"}, "style": {"cem"}})
+    2
+    """
     every = set[str]().union(*raters.values())
     raters_of_most = max(map(len, raters.values()), default=0)
     return 0 if raters_of_most == len(every) else raters_of_most

@@ -95,10 +95,8 @@ class RecordedEngine:
         for subject in subjects:
             keyed.append((self._key(table, aspect, (subject,)), (subject,)))
         _check_distinct(table, keyed)
-        path = self._path(judge, aspect)
-        words = list[str]()  # none: scores are numbers
-        if scale.categorical and judge.threshold is None:
-            words = [*scale.labels, *judge.read_as]
+        path = value_path(self.card, judge, aspect)
+        words = words_of(judge, scale)
         sure = matches.sure = self._sure_path(judge, aspect)
         answers = []
         for key, (subject,) in keyed:
@@ -377,18 +375,6 @@ class RecordedEngine:
     def _role(self, judge: Judge) -> str:
         return judge.form if judge.form in self.card.files else "data"
 
-    def _path(self, judge: Judge, aspect: str) -> str | None:
-        """Return the column or JSON path of the judge's replies or scores, or None."""
-        names = self.card.rows
-        for_aspect = names.scores.get(aspect)
-        for_all = names.scores.get("*")
-        if names.reply is None and ASPECT in judge.form:
-            return for_aspect and judge.form.replace(ASPECT, for_aspect)
-        path = names.reply or (
-            for_all if judge.form and for_all else for_aspect or for_all
-        )
-        return path and path.replace("{form}", judge.form)
-
     def _sure_path(self, judge: Judge, aspect: str) -> str | None:
         """Return the column or JSON path of the confidence in its scores, or None."""
         columns = self.card.rows.confidence
@@ -397,6 +383,24 @@ class RecordedEngine:
             return None  # the judge's card says that it is read elsewhere, or nowhere
         name = self.card.rows.scores.get(aspect, "")
         return path.replace("{form}", judge.form).replace(ASPECT, name)
+
+
+def value_path(card: RecordedModel, judge: Judge, aspect: str) -> str | None:
+    """Return the column or JSON path of a judge's replies or scores, or None."""
+    names = card.rows
+    for_aspect = names.scores.get(aspect)
+    for_all = names.scores.get("*")
+    if names.reply is None and ASPECT in judge.form:
+        return for_aspect and judge.form.replace(ASPECT, for_aspect)
+    path = names.reply or (for_all if judge.form and for_all else for_aspect or for_all)
+    return path and path.replace("{form}", judge.form)
+
+
+def words_of(judge: Judge, scale: RatingScale) -> list[str]:
+    """Return the labels that a judge's scores may be; none where they are numbers."""
+    if scale.categorical and judge.threshold is None:
+        return [*scale.labels, *judge.read_as]
+    return []
 
 
 def _name(pair: SubjectPair) -> tuple[str, str]:

@@ -142,8 +142,7 @@ def aggregated(
     has the estimator WRONG. Labels are aggregated by majority instead of the mean.
     `spans` are the errors that each draw lists, located in its text.
     """
-    if scale is not None and scale.words and estimator in {"mean", "mode"}:
-        estimator = MAJORITY
+    estimator = estimator_on(scale, estimator)
     units = tuples_of(answers, UNIT)
     rows = _scores(units, values, part, estimator)
     if unread is not None and unread.policy == "wrong":
@@ -156,6 +155,12 @@ def aggregated(
             # The count of missing draws stays: a filled value was not read.
             row["value"] = filled_row["value"]
     return _judgments(answers, parsed, spans), table_of("scores", rows)
+
+
+def estimator_on(scale: Scale | None, estimator: str) -> str:
+    """Return how draws on a scale become a score: labels have a majority, no mean."""
+    is_of_labels = scale is not None and bool(scale.words)
+    return MAJORITY if is_of_labels and estimator in {"mean", "mode"} else estimator
 
 
 def _filled(

@@ -42,7 +42,7 @@ def _computed(spec: ComputeSpec, part: Part, scale: Scale | None) -> ScoredCell:
     """
     judge = part.judge
     aspect = part.aspect.partition(".")[0]
-    parsed = [_verdict(answer, scale) for answer in part.answers]
+    parsed = [verdict(answer, scale) for answer in part.answers]
     return aggregated(
         table_of("answers", part.rows),
         parsed,
@@ -54,7 +54,7 @@ def _computed(spec: ComputeSpec, part: Part, scale: Scale | None) -> ScoredCell:
     )
 
 
-def _verdict(answer: Answer, scale: Scale | None) -> Judgment:
+def verdict(answer: Answer, scale: Scale | None) -> Judgment:
     """Return the judgment in an answer; its rule says what was accepted."""
     if answer.status != "ok":
         read = Judgment(answer.status, answer.text.strip() or answer.status)
@@ -84,12 +84,18 @@ def _with_confidence(read: Judgment, answer: Answer) -> Judgment:
     )
 
 
-def compute(spec: ComputeSpec) -> None:
-    """Write the judgments and scores of every cell of a model that computes scores."""
+def scales_of(spec: ComputeSpec) -> dict[tuple[str, str, str], Scale | None]:
+    """Return (set of texts, judge, aspect) -> the scale of the judge's values."""
     scales = {}
     for read in spec.read:
         for cell in unpack(read.cells):
             scales[cell] = read.scale
+    return scales
+
+
+def compute(spec: ComputeSpec) -> None:
+    """Write the judgments and scores of every cell of a model that computes scores."""
+    scales = scales_of(spec)
 
     def scored() -> Iterator[tuple[str, list[ScoredCell]]]:
         for parts in cells_of(spec):

@@ -10,7 +10,7 @@ from judgescope.parsing.judgment import WRONG, Judgment, Policy, Scale
 from judgescope.parsing.text import LocatedSpan
 from judgescope.schema.tables import table_of
 from judgescope.scoring.aggregate import aggregated
-from judgescope.scoring.computed import _verdict
+from judgescope.scoring.computed import verdict
 from judgescope.scoring.merge_specs import MemberFiles, MergeSpec
 from judgescope.scoring.specs import CellPart, Unread
 from judgescope.scoring.supervising import _shown
@@ -46,13 +46,13 @@ def test_a_value_is_read_on_its_scale(
     scale: Scale | None,
     read: tuple[str, str, float | None, str | None],
 ) -> None:
-    judgment = _verdict(answer, scale)
+    judgment = verdict(answer, scale)
     assert (judgment.status, judgment.rule, judgment.value, judgment.label) == read
     assert judgment.parser == "computed" and judgment.rationale is None
 
 
 def test_a_rationale_is_kept() -> None:
-    assert _verdict(Answer("4", rationale="two of five"), FIVE).rationale == (
+    assert verdict(Answer("4", rationale="two of five"), FIVE).rationale == (
         "two of five"
     )
 
@@ -65,7 +65,7 @@ def test_a_confidence_is_that_of_the_verdict(
     text: str, about: str | None, chance: float
 ) -> None:
     known = AnswerConfidence(0.8, "column", "stated_column", about)
-    judgment = _verdict(Answer(text, confidence=known), WORDS)
+    judgment = verdict(Answer(text, confidence=known), WORDS)
     assert judgment.confidence == chance
     assert judgment.confidence_source == "column"
     assert judgment.confidence_rule == "stated_column"
@@ -73,7 +73,7 @@ def test_a_confidence_is_that_of_the_verdict(
 
 def test_a_reply_without_a_verdict_has_no_confidence() -> None:
     known = AnswerConfidence(0.8, "column", "stated_column")
-    judgment = _verdict(Answer("", status="error", confidence=known), WORDS)
+    judgment = verdict(Answer("", status="error", confidence=known), WORDS)
     assert judgment.confidence is None and judgment.confidence_source is None
 
 

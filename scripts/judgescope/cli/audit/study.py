@@ -18,6 +18,7 @@ from msgspec import to_builtins
 from msgspec.json import decode
 from msgspec.structs import replace
 
+from judgescope.cli.audit.by_columns import AuditColumns
 from judgescope.cli.audit.further import unrated_scores
 from judgescope.cli.init.cards import StudyDraft, cards_of, naming_table, write
 from judgescope.core.canonical import canonical
@@ -126,7 +127,7 @@ def _report(
     with unhashed(), chdir(folder), naming_table(draft), silent:
         content, _ = load_yaml(card)
         plan = load_plan(content, HOME, source=str(card), results=str(out))
-        _judge(plan, draft.study)
+        _judge(draft, plan)
         names = tables(plan, draft.study)
         spec = pages.report(plan, f"judgescope run {card}")
         paths = {name: plan.paths.statistics(name, draft.study) for name in names}
@@ -146,15 +147,20 @@ def _page_tables(plan: Plan, dataset: str) -> list[str]:
     return names
 
 
-def _judge(plan: Plan, dataset: str) -> None:
+def _judge(draft: StudyDraft, plan: Plan) -> None:
     """Read the data and compute all scores; the controls' scores only if there is a
     bar.
     """
-    ingest_all(texts.ingest(plan, dataset), texts.read_ratings(plan, dataset))
+    dataset = draft.study
+    columns = AuditColumns(draft, plan, dataset)
+    if columns.read is None:
+        ingest_all(texts.ingest(plan, dataset), texts.read_ratings(plan, dataset))
     models = [name for name in plan.models if plan.cells_of(dataset, name)]
     kept = [name for name in models if plan.study.require or _recorded(plan, name)]
     with files_kept():
         for model in kept:
+            if columns.compute(model):
+                continue
             if plan.computes(model):
                 compute(judging.compute(plan, dataset, model))
             else:

@@ -21,7 +21,7 @@ from judgescope.core.canonical import canonical
 from judgescope.core.files import write_text
 from judgescope.core.names import ORIGINAL, SYSTEMS, slugs
 from judgescope.core.paths import located_folder
-from judgescope.data.draft import MEAN, ONLY_SYSTEM, Draft
+from judgescope.data.draft import MEAN, ONLY_SYSTEM, Draft, TextKey
 from judgescope.data.files import resolve, verify
 from judgescope.data.rated import SOURCE
 from judgescope.data.rows import cell_list
@@ -39,6 +39,8 @@ Cells = Mapping[str, Sequence[Any]]
 ONE_RATER: Final = "rater-1"
 """The rater of a column that is alone in its aspect (`data.table`)."""
 ITEMS_AT_A_TIME: Final = 50_000
+MOST_READ_AGAIN: Final = 160_000
+"""Rows up to which a table with faults is read again by rows, with all messages."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +142,7 @@ def _is_plain(card: Dataset) -> bool:
     if card.reference_systems or card.families or card.select != Select():
         return False
     has_texts = columns.text is not None
-    people_rate = card.ratings == "human" and card.raters != MEAN
+    people_rate = card.ratings == "people" and card.raters != MEAN
     return people_rate and card.has_texts == has_texts and set(card.files) == {"data"}
 
 
@@ -168,9 +170,12 @@ class _ColumnDraft(Draft):
         texts = self._texts(cells)
         text_keys = item.astype(np.int64) * len(system_names) + system
         if np.unique(text_keys).size < self.n_rows:
-            return None
+            places = zip(item.tolist(), system.tolist(), strict=True)
+            self._note_repeated([(item_names[i], system_names[s]) for i, s in places])
         lengths = self._lengths_of_rows(cells)
         ratings = self._ratings_by_column(cells)
+        if self._faults and self.n_rows > MOST_READ_AGAIN:
+            self.check()
         if ratings is None or self._faults:
             return None
         items = slugs(item_names)
@@ -208,6 +213,17 @@ class _ColumnDraft(Draft):
     def _at(self, row: int) -> None:
         """Make a row the current one; the first is row 1."""
         self.location = Location(self.file, row + 1)
+
+    def _note_repeated(self, names: Sequence[TextKey]) -> None:
+        """Record texts of the same item and system as faults; names (rows,)."""
+        first: dict[TextKey, int] = {}
+        for row, key in enumerate(names):
+            before = first.setdefault(key, row)
+            if before != row:
+                self._outputs[key] = (Location(self.file, before + 1), "")
+                self._at(row)
+                self.output(*key, "a text")
+        self._outputs.clear()
 
     def _coded_items(self, cells: Cells) -> tuple[list[str], NDArray[np.int32]]:
         """The names of items, and the item of each row, by its place among them."""

@@ -182,7 +182,9 @@ class EvaluationData:
         chosen = pc.equal(self.targets["perturbation"], name)
         if degree:
             chosen = pc.and_(chosen, pc.equal(self.targets["degree"], degree))
-        rows = self.targets.filter(chosen)
+        rows = self.targets
+        if not pc.all(chosen).as_py():
+            rows = rows.filter(chosen)
         names = one_array(rows["target"])
         # Nearly always they are sorted, and to sort their texts takes as much memory.
         is_sorted = pc.all(pc.less_equal(names[:-1], names[1:])).as_py()
@@ -316,7 +318,9 @@ class EvaluationData:
         import pyarrow.compute as pc  # not for planning
 
         ratings: dict[str, dict[str, TargetValues]] = {}
-        single = self.ratings.filter(pc.is_null(self.ratings["target_b"]))
+        single = self.ratings
+        if single["target_b"].null_count < len(single):
+            single = single.filter(pc.is_null(single["target_b"]))
         for (aspect, rater), rows in rows_by(single, ("aspect", "rater")):
             ratings.setdefault(aspect, {})[rater] = TargetValues.of(rows)
         return ratings

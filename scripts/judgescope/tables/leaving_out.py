@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from judgescope.data.column_rows import cells_of, rows_where
 from judgescope.data.rows import TableRow
-from judgescope.tables.spelling import is_missing
+from judgescope.tables.spelling import filled_cells, is_missing
 from judgescope.tables.words import is_total, names_total
 
 SENTINELS: Final = frozenset({-999, -99, -9, -1, 0, 9, 99, 999})
@@ -72,7 +72,7 @@ def without_totals(
     """The rows and their numbers without rows of averages and sums, and notes."""
     texts = []
     for column in columns:
-        filled = [cell for cell in cells_of(rows, column) if not is_missing(cell)]
+        filled = filled_cells(cells_of(rows, column))
         worded = sum(not _is_number(cell) for cell in filled)
         if filled and worded >= 0.9 * len(filled) and len(filled) >= 0.8 * len(rows):
             texts.append(column)
@@ -113,7 +113,7 @@ def _may_be_totals(rows: Sequence[TableRow], texts: Sequence[str]) -> list[int]:
 
 def _is_whole(rows: Sequence[TableRow], column: str) -> bool:
     """Whether all filled cells of a column are whole numbers."""
-    filled = [cell for cell in cells_of(rows, column) if not is_missing(cell)]
+    filled = filled_cells(cells_of(rows, column))
     return bool(filled) and all(
         _is_number(cell) and float(cell).is_integer() for cell in filled
     )

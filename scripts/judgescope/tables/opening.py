@@ -13,8 +13,9 @@ import re
 import sys
 import zipfile
 import zlib
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -39,13 +40,60 @@ LOOKED_AT: Final = 50
 """Records at the beginning of a file by which its separator is found."""
 
 
+class RowLines(Mapping[int, int]):
+    """Number of a row -> the line in which it begins.
+
+    Lines run ahead of rows where cells have line breaks: only these places are kept.
+
+    >>> lines = RowLines()
+    >>> for number, line in ((2, 2), (3, 5), (4, 6)):
+    ...     lines.add(number, line)
+    >>> lines[4], lines.get(5), list(lines.items())
+    (6, None, [(2, 2), (3, 5), (4, 6)])
+    """
+
+    def __init__(self) -> None:
+        self._begins: list[int] = []
+        """Numbers at which a run of rows begins."""
+        self._ends: list[int] = []
+        """The last number of each run."""
+        self._ahead: list[int] = []
+        """How far lines are ahead of numbers in each run."""
+
+    def add(self, number: int, line: int) -> None:
+        """Note the line of a row that is below all others."""
+        ahead = line - number
+        if self._ends and self._ends[-1] == number - 1 and self._ahead[-1] == ahead:
+            self._ends[-1] = number
+            return
+        self._begins.append(number)
+        self._ends.append(number)
+        self._ahead.append(ahead)
+
+    def __getitem__(self, number: int) -> int:
+        """Return the line of a row; raise KeyError for another number."""
+        run = bisect_right(self._begins, number) - 1
+        if run < 0 or number > self._ends[run]:
+            raise KeyError(number)
+        return number + self._ahead[run]
+
+    def __iter__(self) -> Iterator[int]:
+        """Yield the rows' numbers."""
+        for begin, end in zip(self._begins, self._ends, strict=True):
+            yield from range(begin, end + 1)
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return sum(1 for _ in self)
+
+
 @dataclass
 class OpenedTable:
     """The rows of a file, each with the number that an editor or spreadsheet shows."""
 
     rows: Sequence[FileRow] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
-    lines: dict[int, int] = field(default_factory=dict)
+    lines: Mapping[int, int] = field(default_factory=dict)
     """Row number -> the line in which the row begins; a cell may have line breaks.
     Empty for files without lines: JSON lists, Parquet, Excel, packed files."""
     notes: list[str] = field(default_factory=list)
@@ -447,6 +495,8 @@ def _delimited(
     empty = 0
     second_header: list[str] | None = None
     header: list[str] | None = None
+    lines = RowLines()
+    table.lines = lines
     for record in records(text, separator, path):
         cells = record.cells
         if record.number <= skipped or not cells:
@@ -468,7 +518,7 @@ def _delimited(
             second_header = None
             continue
         _check_width(record, header, path, separator)
-        table.lines[record.number] = record.begin
+        lines.add(record.number, record.begin)
         yield record.number, dict(zip(header, cells, strict=True))
     if empty:
         rows = "row" if empty == 1 else "rows"

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 from judgescope.data.column_rows import cells_of
 from judgescope.data.rows import TableRow, entries
-from judgescope.tables.spelling import is_date, is_missing
+from judgescope.tables.spelling import filled_cells, is_date, is_missing
 
 Kind = Literal["empty", "constant", "number", "label", "word", "text", "list", "object"]
 
@@ -39,7 +39,7 @@ class ColumnProfile:
 def profile(rows: Sequence[TableRow], column: str) -> ColumnProfile:
     """The profile of a column: numbers, up to seven labels, words, or texts."""
     cells = cells_of(rows, column)
-    filled = [cell for cell in cells if not is_missing(cell)]
+    filled = filled_cells(cells)
     different = {str(cell) for cell in filled}
     numbers = _numbers_of(filled)
     kind: Kind
@@ -116,8 +116,14 @@ def is_design(
     constant within a source of several rows: a page, a turn, a question's number.
     """
     numbers = []
+    known: dict[str, list[float]] = {}
     for cell in cells_of(rows, column):
-        in_cell = numbers_in(cell)
+        if not isinstance(cell, str):
+            in_cell = numbers_in(cell)
+        elif cell in known:
+            in_cell = known[cell]
+        else:
+            in_cell = known[cell] = numbers_in(cell)
         if len(in_cell) != 1 or not in_cell[0].is_integer():
             return False
         numbers.append(in_cell[0])

@@ -6,7 +6,7 @@ so that a text that contains a number stays a text.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
@@ -389,6 +389,26 @@ class SpelledColumn:
     """The sign before decimals -> what the example is then."""
 
 
+def filled_cells(cells: Iterable[Any]) -> list[Any]:
+    """The cells that are not missing; a word that occurs again is not read again.
+
+    >>> filled_cells(["4", "", None, "4", "NA"])
+    ['4', '4']
+    """
+    missing: dict[str, bool] = {}
+    filled = []
+    for cell in cells:
+        if not isinstance(cell, str):
+            is_empty = is_missing(cell)
+        elif cell in missing:
+            is_empty = missing[cell]
+        else:
+            is_empty = missing[cell] = is_missing(cell)
+        if not is_empty:
+            filled.append(cell)
+    return filled
+
+
 def spelled(
     cells: Sequence[Any], decimal: DecimalSign | None = None
 ) -> SpelledColumn | None:
@@ -399,7 +419,7 @@ def spelled(
     signs = _signs(cells)
     if signs is not None:
         return signs
-    filled = [cell for cell in cells if not is_missing(cell)]
+    filled = filled_cells(cells)
     texts = [cell for cell in filled if isinstance(cell, str)]
     if not texts or any(isinstance(cell, bool | list | dict) for cell in filled):
         return None
@@ -422,7 +442,7 @@ def spelled(
     if readable is None:
         return None
     note = readable.note
-    if any(text.strip()[:1] in MINUS_SIGNS for text in texts):
+    if any(text.strip()[:1] in MINUS_SIGNS for text in times):
         note = note or "numbers; a long dash in front of a number was read as a minus"
     read: dict[Any, float | None] = dict.fromkeys(failures)
     for cell, written in plain_cells.items():

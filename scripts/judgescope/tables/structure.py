@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from judgescope.data.column_rows import cells_of
 from judgescope.data.rows import TableRow
-from judgescope.tables.spelling import is_missing
+from judgescope.tables.spelling import filled_cells
 from judgescope.tables.words import classes_of, split_header
 
 DRAWS: Final = frozenset(
@@ -111,7 +111,7 @@ def with_listed_numbers(
     """
     listed = []
     for column in columns:
-        filled = [cell for cell in cells_of(rows, column) if not is_missing(cell)]
+        filled = filled_cells(cells_of(rows, column))
         is_listed = all(
             isinstance(cell, str) and LIST_OF_NUMBERS.fullmatch(cell.strip())
             for cell in filled

@@ -5,7 +5,7 @@ beside 5 is 3.667. Where both readings are likely, or neither, a person decides.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -44,20 +44,33 @@ def grouped_numbers(
     """
     for name, sign in SIGNS.items():
         written = [value for value in values if sign in value]
-        thousands = {value: _thousands(value, sign) for value in {*values}}
-        if not written or None in thousands.values():
+        if not written:
             continue
-        as_thousands = {cell: value or 0.0 for cell, value in thousands.items()}
-        decimals = {value: _decimal(value, sign) for value in {*values}}
-        if None in decimals.values():
+        as_thousands = _all_read({*values}, sign, _thousands)
+        if as_thousands is None:
+            continue
+        as_decimals = _all_read({*values}, sign, _decimal)
+        if as_decimals is None:
             return GroupedNumbers(as_thousands, _as_thousands(written[0], as_thousands))
-        as_decimals = {cell: value or 0.0 for cell, value in decimals.items()}
         if decimal is None:
             return _likely(values, name, as_decimals, as_thousands)
         if decimal == name:
             return GroupedNumbers(as_decimals)
         return GroupedNumbers(as_thousands, _as_thousands(written[0], as_thousands))
     return None
+
+
+def _all_read(
+    cells: Iterable[str], sign: str, read: Callable[[str, str], float | None]
+) -> dict[str, float] | None:
+    """The number of each cell; None as soon as a cell has none, as texts have not."""
+    numbers = {}
+    for cell in cells:
+        number = read(cell, sign)
+        if number is None:
+            return None
+        numbers[cell] = number
+    return numbers
 
 
 def _likely(

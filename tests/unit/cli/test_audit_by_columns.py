@@ -12,7 +12,8 @@ import pytest
 
 from judgescope.cli.audit import by_columns, study, table
 from judgescope.cli.main import command_line
-from judgescope.core.errors import UserErrors
+from judgescope.core.errors import UserError, UserErrors
+from judgescope.data import plain_table
 
 Rows = list[dict[str, Any]]
 N = 60
@@ -173,3 +174,51 @@ def test_fault_has_the_message_of_the_jobs(
             ways[folder](file, tmp_path / folder, monkeypatch)
         messages.append(str(raised.value))
     assert messages[0] == messages[1] and "rows 6, 9" in messages[1]
+
+
+def test_fault_in_a_large_table_is_not_read_again_by_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = texts(human=SCORES, gpt_score=SCORES)
+    rows[7] = rows[7] | {"model": "M 0"}
+    file = written(rows, tmp_path)
+    monkeypatch.setattr(plain_table, "MOST_READ_AGAIN", N - 1)
+    monkeypatch.delattr(study, "ingest_all")
+    with pytest.raises(UserErrors, match="an item has two texts of the same system"):
+        made(file, tmp_path)
+
+
+@pytest.mark.parametrize("name", OTHER)
+def test_large_table_that_is_not_plain_is_refused(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table, "MOST_BY_ROWS", N - 1)
+    for job in ("ingest_all", "compute"):
+        monkeypatch.delattr(study, job)
+    with pytest.raises(UserError, match="too large for an audit") as raised:
+        made(written(OTHER[name], tmp_path), tmp_path)
+    assert study.NOT_PLAIN in str(raised.value)
+
+
+def test_too_many_sources_are_refused_before_any_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = written(PLAIN["two raters"], tmp_path)
+    args = command_line().parse_args(["audit", str(file)])
+    monkeypatch.setattr(table, "MOST_SOURCES", N // 4)
+    assert table.draft_of(args, {})
+    monkeypatch.setattr(table, "MOST_SOURCES", N // 4 - 1)
+    with pytest.raises(UserError, match="too large for an audit"):
+        table.draft_of(args, {})
+
+
+def test_large_table_with_a_bar_is_refused_before_any_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = written(PLAIN["two raters"], tmp_path)
+    args = command_line().parse_args(["audit", str(file)])
+    monkeypatch.setattr(table, "MOST_BY_ROWS", N)
+    assert table.draft_of(args, {"spearman": 0.5})
+    monkeypatch.setattr(table, "MOST_BY_ROWS", N - 1)
+    with pytest.raises(UserError, match="bars"):
+        table.draft_of(args, {"spearman": 0.5})

@@ -14,12 +14,14 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
+import pyarrow as pa
 from msgspec import to_builtins
 from msgspec.json import decode
 from msgspec.structs import replace
 
 from judgescope.cli.audit.by_columns import AuditColumns
 from judgescope.cli.audit.further import unrated_scores
+from judgescope.cli.audit.table import check_read_by_rows
 from judgescope.cli.init.cards import StudyDraft, cards_of, naming_table, write
 from judgescope.core.canonical import canonical
 from judgescope.core.cells import pack
@@ -47,6 +49,7 @@ from judgescope.scoring.computed import compute, replay
 ENGINES_OF_AN_AUDIT: Final = ("recorded:ENGINE", "controls:ENGINE")
 """An audit loads these engines and no others: they need few packages."""
 VERDICTS: Final = "verdicts"
+NOT_PLAIN: Final = "with lists, references, draws or pairs"
 DECIDING: Final = ("agreement", "labels", "pairwise")
 """The tables with statistics for which bars can be set, besides coverage."""
 
@@ -128,6 +131,8 @@ def _report(
         content, _ = load_yaml(card)
         plan = load_plan(content, HOME, source=str(card), results=str(out))
         _judge(draft, plan)
+        # What reading took is free for the statistics of a large table.
+        pa.default_memory_pool().release_unused()
         names = tables(plan, draft.study)
         spec = pages.report(plan, f"judgescope run {card}")
         paths = {name: plan.paths.statistics(name, draft.study) for name in names}
@@ -153,7 +158,8 @@ def _judge(draft: StudyDraft, plan: Plan) -> None:
     """
     dataset = draft.study
     columns = AuditColumns(draft, plan, dataset)
-    if columns.read is None:
+    if columns.targets is None:
+        check_read_by_rows(draft.table, NOT_PLAIN)
         ingest_all(texts.ingest(plan, dataset), texts.read_ratings(plan, dataset))
     models = [name for name in plan.models if plan.cells_of(dataset, name)]
     kept = [name for name in models if plan.study.require or _recorded(plan, name)]
@@ -161,6 +167,7 @@ def _judge(draft: StudyDraft, plan: Plan) -> None:
         for model in kept:
             if columns.compute(model):
                 continue
+            check_read_by_rows(draft.table, NOT_PLAIN)
             if plan.computes(model):
                 compute(judging.compute(plan, dataset, model))
             else:

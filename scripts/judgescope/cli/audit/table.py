@@ -33,7 +33,7 @@ from judgescope.cli.init.vocabulary import WORDS
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.names import slug
 from judgescope.core.paths import HOME
-from judgescope.data.column_rows import cells_of
+from judgescope.data.column_rows import cells_by_row, cells_of
 from judgescope.data.rows import entries
 from judgescope.parsing import judgment
 from judgescope.parsing.judgment import PARSERS
@@ -45,10 +45,14 @@ from judgescope.tables.spelling import is_missing
 from judgescope.tables.words import classes_of
 
 MOST_BYTES: Final = 200_000_000
-MOST_ROWS: Final = 160_000
-MOST_VALUES: Final = 1_500_000
-"""Ratings and scores: 160,000 rows with two raters and seven judges take three minutes
-and 1.1 GB."""
+MOST_ROWS: Final = 840_000
+MOST_VALUES: Final = 7_600_000
+"""Ratings and scores: 833,333 rows of twelve cells, with two raters and seven judges,
+take MEASURED."""
+MOST_BY_ROWS: Final = 160_000
+"""Rows of a table that is not plain (`data.plain_table`), or with a bar."""
+MOST_SOURCES: Final = 210_000
+"""Items, or sources of a table without items: each takes a place in every interval."""
 
 
 def draft_of(args: argparse.Namespace, require: Mapping[str, float]) -> StudyDraft:
@@ -72,6 +76,9 @@ def draft_of(args: argparse.Namespace, require: Mapping[str, float]) -> StudyDra
     if values > MOST_VALUES:
         got = f"{values:,} ratings and scores"
         raise too_large(args.file, got, f"up to {MOST_VALUES:,} of them")
+    _check_sources(args.file, table, columns)
+    if require:
+        check_read_by_rows(table, "for bars controls are computed")
     if require and not args.judge:
         _check_judges_read(table, columns)
     table, columns = with_answers(table, columns)
@@ -96,6 +103,28 @@ def draft_of(args: argparse.Namespace, require: Mapping[str, float]) -> StudyDra
         require=require,
     )
     return with_readable_ids(draft)
+
+
+def _check_sources(file: Path, table: InitTable, columns: Guess) -> None:
+    """Raise UserError for a table with too many items, or sources without items."""
+    if len(table.rows) <= MOST_SOURCES:
+        return
+    names = columns.columns_of("item") or columns.source
+    n_sources = len({str(cells) for cells in cells_by_row(table.rows, names)})
+    if not names:
+        n_sources = len(table.rows)
+    if n_sources > MOST_SOURCES:
+        got = f"{n_sources:,} sources"
+        raise too_large(file, got, f"up to {MOST_SOURCES:,} of them")
+
+
+def check_read_by_rows(table: InitTable, why: str) -> None:
+    """Raise UserError for a table that is too large for a study's jobs, which hold
+    many objects for each row.
+    """
+    if len(table.rows) > MOST_BY_ROWS:
+        got = f"{len(table.rows):,} rows ({why})"
+        raise too_large(table.file, got, f"up to {MOST_BY_ROWS:,} rows of this kind")
 
 
 def _check_on_scale(
@@ -232,7 +261,7 @@ def _judge_scales(
             column = scores.get(aspect, scores.get(EVERY))
             if "labels" in scale or not column:
                 continue
-            if all(_fits(value, scale) for value in _values(table, column)):
+            if all(_fits(value, scale) for value in {*_values(table, column)}):
                 judge_scales[judge][aspect] = scale
     return judge_scales
 
@@ -523,5 +552,15 @@ def _values(table: InitTable, column: str) -> list[float | None]:
     """Return a column's numbers, the first one of each list; None for a missing
     number.
     """
-    lists = map(entries, cells_of(table.rows, column))
-    return [number(cells[0]) if cells else None for cells in lists]
+    known: dict[str, float | None] = {}
+    values = []
+    for cell in cells_of(table.rows, column):
+        if isinstance(cell, str) and cell in known:
+            values.append(known[cell])
+            continue
+        in_cell = entries(cell)
+        value = number(in_cell[0]) if in_cell else None
+        if isinstance(cell, str):
+            known[cell] = value
+        values.append(value)
+    return values

@@ -11,11 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from judgescope.methods.claims import base
 from judgescope.report import cell_words
 from judgescope.report.answer_data import (
-    MOST_WORDS,
     Headline,
     few,
     named,
-    words_in,
 )
 from judgescope.report.answer_ratings import RatingsAndDamage
 from judgescope.report.claims import FIRST, claims
@@ -27,6 +25,7 @@ from judgescope.report.words import (
     percent,
     plural,
 )
+from judgescope.statistics.headline import HeadlineRule, with_second
 from judgescope.statistics.verdict import Sign
 
 
@@ -43,7 +42,7 @@ class HeadlineRules(RatingsAndDamage):
         if first.rule not in ("L1", "B"):
             text, _ = self.misses(best)
             if text:
-                yield f"{self._again(first, best)} {text}."
+                yield f"{named(best.id)} {text}."
         beside = self.beside_bars(first) if first.rule == "B" else ""
         if beside:
             yield beside
@@ -63,10 +62,6 @@ class HeadlineRules(RatingsAndDamage):
                 yield f"On {few(rest, 'aspects')} none is shown to."
         if first.rule in ("R1", "R2"):
             yield from self.cheaper(best)
-
-    def _again(self, first: Headline, judge: ShownJudge) -> str:
-        """How a sentence begins that is about a judge, after the first sentence."""
-        return "It" if first.text.startswith(named(judge.id)) else named(judge.id)
 
     def unnoticed(self) -> list[str]:
         """The kinds of damage that no judge is shown to notice.
@@ -112,29 +107,29 @@ class HeadlineRules(RatingsAndDamage):
 
     def first(self) -> Headline:
         """The first sentence, by the first rule that applies."""
-        rules: tuple[Callable[[], Headline | None], ...] = (
-            self.unread,
-            self.people_apart,
-            self.too_little,
-            self.people_only,
-            self.told_only,
-            self.bars,
-            self.labels_fail,
-            self.one_label,
-            self.labels,
-            self.plan_only,
-            self.many,
-            self.as_person,
-            self.follows,
-            self.limited,
-            self.against_people,
-            self.not_shown,
-            self.pairs,
-            self.position,
-            self.damage,
-        )
-        for rule in rules:
-            headline = rule()
+        rules: dict[HeadlineRule, Callable[[], Headline | None]] = {
+            HeadlineRule.UNREAD: self.unread,
+            HeadlineRule.PEOPLE_APART: self.people_apart,
+            HeadlineRule.TOO_LITTLE: self.too_little,
+            HeadlineRule.PEOPLE_ONLY: self.people_only,
+            HeadlineRule.TOLD: self.told_only,
+            HeadlineRule.BARS: self.bars,
+            HeadlineRule.LABELS_FAIL: self.labels_fail,
+            HeadlineRule.ONE_LABEL: self.one_label,
+            HeadlineRule.LABELS: self.labels,
+            HeadlineRule.PLAN: self.plan_only,
+            HeadlineRule.MANY: self.many,
+            HeadlineRule.AS_PERSON: self.as_person,
+            HeadlineRule.FOLLOWS: self.follows,
+            HeadlineRule.LIMITED: self.limited,
+            HeadlineRule.AGAINST: self.against_people,
+            HeadlineRule.NOT_SHOWN: self.not_shown,
+            HeadlineRule.PAIRS: self.pairs,
+            HeadlineRule.POSITION: self.position,
+            HeadlineRule.DAMAGE: self.damage,
+        }
+        for rule in HeadlineRule:
+            headline = rules[rule]()
             if headline is not None:
                 return headline
         return Headline("U", "No number that decides a claim was measured.")
@@ -150,11 +145,9 @@ def _headline(report: Report) -> Headline:
     first = rules.first()
     if ". " in first.text or first.rule.startswith("U"):
         return first
-    for second in rules.seconds(first):
-        text = f"{first.text} {second}"
-        if words_in(text) <= MOST_WORDS:
-            return Headline(first.rule, text, first.behind)
-    return first
+    name = named(rules.judges[0].id) if rules.judges else ""
+    text = with_second(first.text, rules.seconds(first), name)
+    return Headline(first.rule, text, first.behind)
 
 
 def _share(ratio: float) -> str:

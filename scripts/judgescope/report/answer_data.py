@@ -19,14 +19,12 @@ from judgescope.report.words import (
     listed,
     plural,
 )
+from judgescope.statistics.headline import cut, words_in
 from judgescope.statistics.registry import statistic
 from judgescope.statistics.verdict import MOST, Outcome, Sign
 
-MOST_WORDS: Final = 25
 MOST_NAMED: Final = 3
 """Up to this many names are listed; of more, only the number is given."""
-ONE_LABEL: Final = 0.95
-"""A judge that gives one label to this share of texts does not judge."""
 
 
 @dataclass(frozen=True)
@@ -46,25 +44,13 @@ class Headline:
         return words_in(self.text)
 
 
-def words_in(text: str) -> int:
-    """How many words a text has; thin spaces do not part any.
-
-    >>> words_in("`a` lets 40\u202f% through.")
-    4
-    """
-    return len([word for word in text.replace("`", "").split(" ") if word])
-
-
 def named(judge: str) -> str:
     """A judge's name in ticks, cut if it is long.
 
     >>> named("x" * 30)
     '`xxxxxxxxxxxxxxxxxxxxxxx…`'
     """
-    longest_name = 24
-    if len(judge) > longest_name:
-        judge = f"{judge[: longest_name - 1]}…"
-    return f"`{judge.replace('`', '')}`"
+    return f"`{cut(judge).replace('`', '')}`"
 
 
 def spelled(number: int) -> str:

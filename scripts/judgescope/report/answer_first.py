@@ -7,7 +7,6 @@ from judgescope.methods.claims import base
 from judgescope.report import cell_words
 from judgescope.report.answer_data import (
     MOST_NAMED,
-    ONE_LABEL,
     AnswerData,
     Headline,
     few,
@@ -29,6 +28,8 @@ from judgescope.report.words import (
     plural,
     spoken,
 )
+from judgescope.statistics import headline as sentences
+from judgescope.statistics.headline import ONE_LABEL
 from judgescope.statistics.intervals import FEWEST_SOURCES
 from judgescope.statistics.verdict import Outcome, Sign
 
@@ -153,10 +154,9 @@ class BarsAndLabels(AnswerData):
         who = f"{spelled(raters).capitalize()} people" if raters > 1 else "People"
         if not parts:
             return Headline("U3", "No judge was asked, and no agreement was measured.")
-        more = len(parts) - MOST_NAMED
-        shown = ", ".join(parts[:MOST_NAMED])
-        rest = f" and on {plural(more, 'more aspect')}" if more > 0 else ""
-        return Headline("U3", f"{who} agree {shown}{rest}. No judge was asked.")
+        others = len(parts) - MOST_NAMED
+        more = plural(others, "more aspect") if others > 0 else ""
+        return Headline("U3", sentences.people_alone(who, parts[:MOST_NAMED], more))
 
     def told_only(self) -> Headline | None:
         """U4: every judge is given the ratings, or gives one score to every text."""
@@ -179,8 +179,7 @@ class BarsAndLabels(AnswerData):
                 return None
             constant.append(judge)
         names = few([named(j.id) for j in constant], "judges", len(constant))
-        gives = "gives" if len(constant) == 1 else "give"
-        return Headline("U4", f"No verdict: {names} {gives} every text the same score.")
+        return Headline("U4", sentences.one_score(names, len(constant)))
 
     def bars(self) -> Headline | None:
         """B: the study states bars."""
@@ -196,17 +195,14 @@ class BarsAndLabels(AnswerData):
         name = named(judge.id)
         if missed:
             worst = min(missed, key=_over_bar)
-            text = f"misses {len(missed)} of {plural(len(about), 'bar')}"
-            if len(about) == 1:
-                text = "misses its bar"
-            return Headline("B", f"{name} {text}: {_against_bar(worst)}.", missed)
+            which = sentences.some_bars(len(missed), len(about))
+            text = f"{name} misses {which}: {_against_bar(worst)}."
+            return Headline("B", text, missed)
         if len(met) == len(about):
+            text = f"{name} meets {sentences.all_bars(len(about))}"
             if len(about) == 1:
-                text = f"{name} meets its bar: {_against_bar(about[0])}."
-                return Headline("B", text, met)
-            how_many = {2: "both bars"}
-            all_of = how_many.get(len(about), f"all {count(len(about))} bars")
-            return Headline("B", f"{name} meets {all_of}.", met)
+                text += f": {_against_bar(about[0])}"
+            return Headline("B", f"{text}.", met)
         open_claims = [claim for claim in about if claim.sign is not Sign.HOLDS]
         text = f"Open for {name}: {_against_bar(open_claims[0])}"
         needed = open_claims[0].others.get("more_needed")
@@ -232,9 +228,9 @@ class BarsAndLabels(AnswerData):
         """What a judge does to the texts of a label that it fails to find."""
         parts = []
         behind = []
-        for kind, verb in (
-            (base.CAUGHT, "lets {} of bad texts through"),
-            (base.PASSED, "rejects {} of good texts"),
+        for kind, does, texts in (
+            (base.CAUGHT, sentences.lets_through, "bad texts"),
+            (base.PASSED, sentences.rejects, "good texts"),
         ):
             share = KINDS[kind].number
             failing = [
@@ -245,7 +241,7 @@ class BarsAndLabels(AnswerData):
             if failing:
                 worst = min(failing, key=lambda claim: claim.row.value or 0.0)
                 wrong = percent(1 - (worst.row.value or 0.0))
-                parts.append(verb.format(wrong))
+                parts.append(does(wrong, texts))
                 behind.append(worst)
         return "; it ".join(parts), behind
 
@@ -258,8 +254,8 @@ class BarsAndLabels(AnswerData):
             return ""
         judge = next(j for j in self.judges if j.id == first.behind[0].judge)
         for kind, does in (
-            (base.CAUGHT, "lets {} of {} through"),
-            (base.PASSED, "rejects {} of {}"),
+            (base.CAUGHT, sentences.lets_through),
+            (base.PASSED, sentences.rejects),
         ):
             share = KINDS[kind].number
             for claim in self.of_kind(judge, kind):
@@ -268,7 +264,7 @@ class BarsAndLabels(AnswerData):
                     continue
                 _, texts = FOUND_SHARES[share]
                 counted = plural(claim.row.n, f"{texts} text")
-                return f"It {does.format(percent(1 - value), counted)}."
+                return f"It {does(percent(1 - value), counted)}."
         return ""
 
     def one_label(self) -> Headline | None:
@@ -281,13 +277,10 @@ class BarsAndLabels(AnswerData):
                     continue
                 if share.value >= ONE_LABEL:
                     says = share.note or cell_words.codes_of(claim).get(base.SAYS, "")
-                    what = f"says {says}" if says else "gives one label"
-                    return Headline(
-                        "L2",
-                        f"{named(judge.id)} {what} to {percent(share.value)} of all "
-                        "texts: it does not judge.",
-                        [claim],
+                    text = sentences.says_one(
+                        named(judge.id), says, percent(share.value)
                     )
+                    return Headline("L2", text, [claim])
             if self.of_kind(judge, base.LABELS):
                 return None
         return None
@@ -301,14 +294,14 @@ class BarsAndLabels(AnswerData):
         if holding:
             judge, claim = holding[0]
             given = self.report.rated_by.label
-            text = (
-                f"{named(judge.id)} gives {given} in {cell_words.value(claim)} of "
-                "texts, averaged over labels"
-            )
             person = self.person(claim)
+            theirs = ""
             if person is not None and person.value is not None:
-                text += f"; one person in {brief(person.statistic, person.value)}"
-            return Headline("L3", f"{text}.", [claim])
+                theirs = brief(person.statistic, person.value)
+            text = sentences.gives_label(
+                named(judge.id), given, cell_words.value(claim), theirs
+            )
+            return Headline("L3", text, [claim])
         judge, claim = max(every, key=lambda each: each[1].row.value or 0.0)
         return Headline("L3", self._no_label(judge, claim), [claim])
 

@@ -4,13 +4,11 @@ from judgescope.methods.claims import base
 from judgescope.report import cell_words
 from judgescope.report.answer_data import (
     MOST_NAMED,
-    MOST_WORDS,
     Headline,
     few,
     named,
     sources_to_decide,
     with_counts,
-    words_in,
 )
 from judgescope.report.answer_first import BarsAndLabels
 from judgescope.report.claims import ReportedClaim
@@ -23,6 +21,8 @@ from judgescope.report.words import (
     percent,
     plural,
 )
+from judgescope.statistics import headline as sentences
+from judgescope.statistics.headline import MOST_WORDS, words_in
 from judgescope.statistics.verdict import Outcome, Sign
 
 
@@ -125,10 +125,7 @@ class RatingsAndDamage(BarsAndLabels):
             if not held:
                 continue
             aspects = few(self.subjects(held), "aspects", self._aspects())
-            text = (
-                f"{named(judge.id)} agrees with people as well as one of them does on "
-                f"{aspects}"
-            )
+            text = sentences.as_person(named(judge.id), f" on {aspects}")
             apart = self.subjects(self.no_ceiling())
             missing = self.without_holding()
             rest = [name for name in missing if name not in apart]
@@ -147,7 +144,7 @@ class RatingsAndDamage(BarsAndLabels):
             return None
         judge, held = best
         aspects = few(self.subjects(held), "aspects", self._aspects())
-        text = f"{named(judge.id)} follows {self.whom} on {aspects}"
+        beside = ""
         first = held[0]
         gap = cell_words.gap_to_person(first)
         person = self.person(first)
@@ -156,8 +153,9 @@ class RatingsAndDamage(BarsAndLabels):
             assert person is not None and person.value is not None
             mine = brief(first.row.statistic, person.value + (gap.value or 0.0))
             theirs = brief(person.statistic, person.value)
-            text += f", below a person ({mine} against {theirs})"
-        return Headline("R2", f"{text}.", held)
+            beside = sentences.below_person(mine, theirs)
+        text = sentences.follows(named(judge.id), self.whom, f" on {aspects}", beside)
+        return Headline("R2", text, held)
 
     def limited(self) -> Headline | None:
         """R3: the best claim agrees, but a simple rule or the systems explain it."""
@@ -219,9 +217,11 @@ class RatingsAndDamage(BarsAndLabels):
         if not failing:
             return None
         worst = min(failing, key=lambda claim: claim.row.value or 0.0)
-        text = (
-            f"{named(worst.judge)} ranks texts against {self.whom} on "
-            f"{self.subject(worst)} ({cell_words.value(worst)})."
+        text = sentences.ranks_against(
+            named(worst.judge),
+            self.whom,
+            f" on {self.subject(worst)}",
+            cell_words.value(worst),
         )
         return Headline("R5", text, failing)
 
@@ -239,9 +239,10 @@ class RatingsAndDamage(BarsAndLabels):
         if best.row.ci_low is not None and best.row.ci_high is not None:
             low = brief(best.row.statistic, best.row.ci_low)
             ends = f" [{low}, {brief(best.row.statistic, best.row.ci_high)}]"
-        text = (
-            f"Agreement is not shown: at best {cell_words.value(best)}{ends} "
-            f"({named(best.judge)} on {self.subject(best)})."
+        text = sentences.agreement_not_shown(
+            f"{cell_words.value(best)}{ends}",
+            named(best.judge),
+            f" on {self.subject(best)}",
         )
         more = sources_to_decide(best)
         if more:
@@ -258,12 +259,12 @@ class RatingsAndDamage(BarsAndLabels):
             judge, claim = holding[0]
             what = self.report.rated_by.preferred
             reached = cell_words.value(claim)
-            text = f"{named(judge.id)} picks {what} in {reached} of pairs"
+            theirs = ""
             gap = cell_words.gap_to_person(claim)
             if gap is not None and gap.value is not None:
                 theirs = percent((claim.row.value or 0.0) - gap.value)
-                text += f"; one person does in {theirs}"
-            return Headline("P1", f"{text}.", [claim])
+            text = sentences.picks(named(judge.id), what, reached, theirs)
+            return Headline("P1", text, [claim])
         _, claim = max(every, key=lambda each: each[1].row.value or 0.0)
         rival = claim.others.get("rival")
         value = claim.others.get("rival_value")
@@ -304,14 +305,14 @@ class RatingsAndDamage(BarsAndLabels):
             share = row.value or 0.0
             side = "first" if share > 0.5 else "second"
             taken = percent(max(share, 1 - share))
-            text = f"{named(judge.id)} takes the {side} text in {taken} of pairs"
+            beside = ""
             people = rows.where(judge=PERSON.id).defined.first
             if not dataset.by_people:
                 people = None
             if people is not None and people.value is not None:
                 theirs = people.value if share > 0.5 else 1 - people.value
-                text += f"; people do in {percent(theirs)}"
-            return f"{text}."
+                beside = percent(theirs)
+            return sentences.prefers_place(named(judge.id), side, taken, beside)
         return ""
 
     def damage(self) -> Headline | None:

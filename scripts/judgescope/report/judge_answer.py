@@ -6,10 +6,11 @@ from typing import Final
 from judgescope.methods.claims import base
 from judgescope.report import cell_words
 from judgescope.report.answer import HeadlineRules
-from judgescope.report.answer_data import few, named, words_in
+from judgescope.report.answer_data import few, named
 from judgescope.report.claims import ReportedClaim
 from judgescope.report.report import Report, ShownJudge
 from judgescope.report.words import count, listed, plural
+from judgescope.statistics.headline import words_in
 from judgescope.statistics.verdict import Outcome, Sign
 
 MOST_WORDS: Final = 30

@@ -1,6 +1,5 @@
 """The judges of a report in their order, and where the evidence of their claims is."""
 
-from collections import Counter
 from functools import cached_property, partial
 from typing import Final
 
@@ -15,7 +14,7 @@ from judgescope.report.questions import (
     place_of,
 )
 from judgescope.report.report import Report, ShownJudge
-from judgescope.statistics.verdict import Sign
+from judgescope.statistics.headline import Merit, merit
 
 MEASURES: Final = frozenset({"lexical"})
 """Engines of judges that compute a measure of the text."""
@@ -85,16 +84,14 @@ def standings(report: Report) -> Standings:
     return report.once("standings", lambda: Standings(report))
 
 
-def rank(
-    report: Report, judge: ShownJudge
-) -> tuple[int, int, int, int, int, float, str]:
+def rank(report: Report, judge: ShownJudge) -> tuple[int, int, Merit, str]:
     """The sort key of judges: told last, planted before them; most claims that hold,
     then most that agree with limits, fewest that fail, the higher mean number, the id.
 
     If people rated only some of the datasets, judges of these come first.
     """
     every = [claim for claim in claims(report, judge) if claim.kind != FIRST]
-    signs = Counter(claim.sign for claim in every)
+    signs = [claim.sign for claim in every]
     values = [
         claim.row.value
         for claim in every
@@ -102,13 +99,12 @@ def rank(
     ]
     mean = sum(values) / len(values) if values else 0.0
     last = 2 * bool(judge.hint) + judge.planted
-    held = signs[Sign.HOLDS]
     rated = {dataset.id for dataset in report.rated}
     untested = 0
     if 0 < len(rated) < len(report.datasets):
         compared = [claim for claim in every if claim.kind in OF_PEOPLE]
         untested = int(not any(claim.dataset in rated for claim in compared))
-    return last, untested, -held, -signs[Sign.RULE], signs[Sign.FAILS], -mean, judge.id
+    return last, untested, merit(signs, mean), judge.id
 
 
 def evidence_id(claim: ReportedClaim) -> str:

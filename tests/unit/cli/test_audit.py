@@ -983,9 +983,15 @@ def test_an_audit_computes_nothing_itself() -> None:
         "Calibration",
         "FEWEST_SOURCES",
         "Guarantee",
+        "HeadlineRule",
+        "Merit",
+        "ONE_LABEL",
         "Outcome",
         "Sign",
+        "cut",
+        "headline",
         "legend_of_signs",
+        "merit",
         "statistic",
     }
     assert ("judgescope.methods.evaluate", "statistics") in imported

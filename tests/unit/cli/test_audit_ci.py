@@ -183,7 +183,7 @@ def test_a_short_page_has_verdicts_and_bars_only(audit: Any) -> None:
     whole = audit(made(), "--require", "spearman=.1").out
     short = audit(made(), "--require", "spearman=.1", "-q").out
     assert short.strip() == whole.split("\n\n")[1]
-    assert short.startswith("gpt4 meets the bar.")
+    assert short.startswith("gpt4 meets its bar.")
     assert "\nRequired minimums (bars): meets" in short and "gpt4: " in short
 
 

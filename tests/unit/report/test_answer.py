@@ -10,11 +10,11 @@ import pytest
 import report_study as study
 from claims_setup import AGREEMENT, claim, of_judges, person
 from judgescope.report.answer import HeadlineRules, deck, headline
-from judgescope.report.answer_data import MOST_WORDS, words_in
 from judgescope.report.claims import claims
 from judgescope.report.contents import sections_of
 from judgescope.report.page import first_page
 from judgescope.report.report import Report
+from judgescope.statistics.headline import MOST_WORDS, words_in
 from judgescope.statistics.verdict import Sign
 from report_setup import Page
 

@@ -1,7 +1,7 @@
 """The first sentence of an audit: what can be said of the best judge, by fixed rules.
 
-The first rule that applies decides. Praise never comes first where a bar, or a share of
-bad texts, fails. Every name is cut, and no sentence has more than 25 words.
+The rules, their order and their words are those of `statistics/headline.py`, which a
+report has, too. Every name is cut, and no sentence has more than 25 words.
 """
 
 import re
@@ -12,6 +12,11 @@ from judgescope.cli.audit.further import PlaceChoices
 from judgescope.cli.init.cards import StudyDraft
 from judgescope.cli.init.rating_columns import ALL
 from judgescope.methods.claims import base
+from judgescope.report.cell_words import (
+    below_person,
+    gap_to_person,
+    number_against_others,
+)
 from judgescope.report.cells import figures, short
 from judgescope.report.claims import GOOD, ReportedClaim
 from judgescope.report.report import Report, ShownJudge
@@ -24,11 +29,12 @@ from judgescope.report.sections.sentences import (
     place_of_class,
     rival_in_words,
 )
-from judgescope.report.words import count, listed, percent, written
+from judgescope.report.words import count, listed, percent, plural, written
+from judgescope.statistics import headline as sentences
+from judgescope.statistics.headline import ONE_LABEL, HeadlineRule, Merit, cut, merit
 from judgescope.statistics.intervals import FEWEST_SOURCES
 from judgescope.statistics.verdict import Outcome, Sign
 
-MOST_WORDS: Final = 25
 AGREES: Final = (base.AGREEMENT, base.LABELS, base.PAIRS)
 
 
@@ -81,31 +87,28 @@ def headline(findings: FoundByAudit) -> str:
         return _people_only(findings)
     best = best_judge(findings)
     claims = findings.claims[best.id]
-    candidates = [
-        *_nothing(findings, best),
-        *_bars(findings, best, claims),
-        *_shares(findings, best, claims),
-        *_agreement(findings, best, claims),
-        *_places(findings, best),
-    ]
+    name = _name(findings, best)
+    # One rule of an audit stands for several of a report's: their first.
+    rules = {
+        HeadlineRule.UNREAD: _nothing(findings, best),
+        HeadlineRule.BARS: _bars(findings, best, claims),
+        HeadlineRule.LABELS_FAIL: _shares(findings, best, claims),
+        HeadlineRule.ONE_LABEL: _one_label(findings, best, claims),
+        HeadlineRule.AS_PERSON: _agreement(findings, best, claims),
+        HeadlineRule.POSITION: _places(findings, best),
+    }
+    candidates: list[str] = []
+    for rule in HeadlineRule:
+        candidates += rules.get(rule, ())
     if not candidates:
-        name = _name(findings, best)
         return f"No verdict on {name}: no number that decides was measured."
-    first = candidates[0]
-    for second in candidates[1:]:
-        name = f"{_name(findings, best)} "
-        if second.startswith(name):
-            second = f"It {second.removeprefix(name)}"
-        both = f"{first} {second}"
-        if len(both.split()) <= MOST_WORDS:
-            return both
-    return first
+    return sentences.with_second(candidates[0], candidates[1:], name)
 
 
 def best_judge(findings: FoundByAudit) -> ShownJudge:
     """The judge with most claims that hold, of equals that with larger numbers."""
 
-    def rank(judge: ShownJudge) -> tuple[float, ...]:
+    def rank(judge: ShownJudge) -> Merit:
         claims = findings.claims[judge.id]
         signs = [claim.sign for claim in claims]
         values = []
@@ -113,19 +116,9 @@ def best_judge(findings: FoundByAudit) -> ShownJudge:
             if claim.kind in AGREES and claim.row.value is not None:
                 values.append(claim.row.value)
         mean = sum(values) / len(values) if values else -2.0
-        return (
-            -signs.count(Sign.HOLDS),
-            -signs.count(Sign.RULE),
-            signs.count(Sign.FAILS),
-            -mean,
-        )
+        return merit(signs, mean)
 
     return min(findings.judges, key=lambda judge: (rank(judge), judge.id))
-
-
-def cut(name: str, limit: int = 24) -> str:
-    """A name of at most 24 characters."""
-    return name if len(name) <= limit else f"{name[: limit - 1]}…"
 
 
 def _name(findings: FoundByAudit, judge: ShownJudge) -> str:
@@ -160,9 +153,9 @@ def _people_only(findings: FoundByAudit) -> str:
     for row in known[:3]:
         on = f" on {cut(findings.report.aspect(row.aspect))}"
         numbers.append(f"{short(row)}{'' if row.aspect == ALL else on}")
-    more = f" and {len(known) - 3} more aspects" if len(known) > 3 else ""
-    who = "People agree" if raters < 2 else f"{count(raters)} people agree"
-    return f"{who} {', '.join(numbers)}{more}. No judge was asked."
+    more = plural(len(known) - 3, "more aspect") if len(known) > 3 else ""
+    who = "People" if raters < 2 else f"{count(raters)} people"
+    return sentences.people_alone(who, numbers, more)
 
 
 def _nothing(findings: FoundByAudit, best: ShownJudge) -> Iterator[str]:
@@ -172,7 +165,7 @@ def _nothing(findings: FoundByAudit, best: ShownJudge) -> Iterator[str]:
         constant = [claim for claim in claims if base.CONSTANT in claim.reasons]
         if len(constant) == len(claims):
             names = listed([_name(findings, judge) for judge in findings.judges][:3])
-            yield f"No verdict: {names} gives every text the same score."
+            yield sentences.one_score(names, len(findings.judges))
         return
     unread = no_score(findings.report, best)
     if unread:
@@ -224,14 +217,13 @@ def _bars(
     met = [claim for claim in bars if claim.outcome is Outcome.MEETS]
     missed = [claim for claim in bars if claim.outcome is Outcome.MISSES]
     if len(met) == len(bars):
-        which = "the bar" if len(bars) == 1 else f"all {len(bars)} bars"
-        yield f"{_name(findings, best)} meets {which}."
+        yield f"{_name(findings, best)} meets {sentences.all_bars(len(bars))}."
         return
     worst = (missed or [claim for claim in bars if claim not in met])[0]
     about = worst.respect.format(worst.subject)
     number = short(worst.row) if worst.row.value is not None else "no number"
     if missed:
-        of_bars = "the bar" if len(bars) == 1 else f"{len(missed)} of {len(bars)} bars"
+        of_bars = sentences.some_bars(len(missed), len(bars))
         yield f"{_name(findings, best)} misses {of_bars}: {number}, not {about}."
     else:
         name = _name(findings, best)
@@ -244,13 +236,10 @@ def _shares(
     """Yield the share of bad texts let through, and of good ones rejected, if it
     fails.
     """
-    constant = [claim for claim in claims if _says_one(claim)]
-    if constant:
-        says = constant[0].others["says_share"]
-        said = f"says “{cut(says.note)}” to {short(says)} of all texts"
-        yield f"{_name(findings, best)} {said}: it does not judge."
-        return
-    for kind, verb in ((base.CAUGHT, "lets"), (base.PASSED, "rejects")):
+    for kind, does in (
+        (base.CAUGHT, sentences.lets_through),
+        (base.PASSED, sentences.rejects),
+    ):
         failed = [
             claim
             for claim in claims
@@ -263,13 +252,23 @@ def _shares(
         place = place_of_class(worst) or 0
         labels = findings.report.datasets[0].labels_on(worst.row.judged)
         of = f"“{cut(labels[place])}” texts ({misjudged(worst)} of {worst.row.n})"
-        through = " through" if kind == base.CAUGHT else ""
-        yield f"{_name(findings, best)} {verb} {share} of {of}{through}."
+        yield f"{_name(findings, best)} {does(share, of)}."
 
 
-def _says_one(claim: ReportedClaim, least_share: float = 0.95) -> bool:
+def _one_label(
+    findings: FoundByAudit, best: ShownJudge, claims: Sequence[ReportedClaim]
+) -> Iterator[str]:
+    """Yield that a judge gives nearly all texts one label."""
+    constant = [claim for claim in claims if _says_one(claim)]
+    if constant:
+        says = constant[0].others["says_share"]
+        name = _name(findings, best)
+        yield sentences.says_one(name, f"“{cut(says.note)}”", short(says))
+
+
+def _says_one(claim: ReportedClaim) -> bool:
     share = claim.others.get("says_share")
-    says = share is not None and (share.value or 0.0) >= least_share
+    says = share is not None and (share.value or 0.0) >= ONE_LABEL
     return says and claim.kind == base.LABELS and claim.outcome not in GOOD
 
 
@@ -294,10 +293,9 @@ def _agreement(
         return
     if by_sign[Sign.FAILS]:
         worst = min(by_sign[Sign.FAILS], key=lambda claim: claim.row.value or 0.0)
-        yield (
-            f"{_name(findings, best)} ranks texts against people"
-            f"{_on(findings, [worst])} ({short(worst.row)})."
-        )
+        name = _name(findings, best)
+        on = _on(findings, [worst])
+        yield sentences.ranks_against(name, "people", on, short(worst.row))
         return
     shown = [claim for claim in by_sign[Sign.NOT_SHOWN] if claim.row.value is not None]
     if shown:
@@ -309,10 +307,9 @@ def _agreement(
                 f"({short(most.row)}), but not {limit}."
             )
             return
-        yield (
-            f"Agreement with people is not shown: at best {figures(most.row)} "
-            f"({_name(findings, best)}{_on(findings, [most])})."
-        )
+        name = _name(findings, best)
+        on = _on(findings, [most])
+        yield sentences.agreement_not_shown(figures(most.row), name, on)
 
 
 def _undone_by(claim: ReportedClaim) -> str:
@@ -332,24 +329,29 @@ def _holds(
     name = _name(findings, best)
     as_rater = [claim for claim in claims if claim.outcome is Outcome.AS_RATER]
     if as_rater:
-        return (
-            f"{name} agrees with people as well as one of them does"
-            f"{_on(findings, as_rater)}."
-        )
+        return f"{sentences.as_person(name, _on(findings, as_rater))}."
     first = max(claims, key=lambda claim: claim.row.value or 0.0)
     number = short(first.row)
     person = _one_person(findings, first)
     if first.kind == base.LABELS:
-        beside = f"; one person in {person}" if person else ""
-        return (
-            f"{name} gives people's label in {number} of texts, averaged over labels"
-            f"{beside}."
-        )
+        return sentences.gives_label(name, "people's label", number, person)
     if first.kind == base.PAIRS:
-        beside = f"; one person does in {person}" if person else ""
-        return f"{name} picks what people prefer in {number} of pairs{beside}."
-    beside = f", one person {person}" if person else ""
-    return f"{name} follows people{_on(findings, claims)} ({number}{beside})."
+        return sentences.picks(name, "what people prefer", number, person)
+    beside = _beside_person(findings, first) or f" ({number})"
+    return sentences.follows(name, "people", _on(findings, claims), beside)
+
+
+def _beside_person(findings: FoundByAudit, claim: ReportedClaim) -> str:
+    """That a judge is below a person, both against the same other raters; "" else."""
+    gap = gap_to_person(claim)
+    if gap is None or not below_person(gap):
+        return ""
+    for row in findings.people:
+        same = (row.aspect, row.statistic) == (claim.row.aspect, claim.row.statistic)
+        against = number_against_others(claim, row) if same else None
+        if against is not None:
+            return sentences.below_person(written(row.statistic, against), short(row))
+    return ""
 
 
 def _one_person(findings: FoundByAudit, claim: ReportedClaim) -> str:
@@ -413,7 +415,7 @@ def _places(findings: FoundByAudit, best: ShownJudge) -> Iterator[str]:
     """Yield that the judge prefers a place, where people do so less."""
     for choices in findings.place_choices:
         if choices.judge == best.id and choices.differs:
-            yield (
-                f"It takes the first text in {short(choices.of_judge)} of pairs, "
-                f"people in {short(choices.of_people)}."
-            )
+            of_judge = short(choices.of_judge)
+            of_people = short(choices.of_people)
+            name = _name(findings, best)
+            yield sentences.prefers_place(name, "first", of_judge, of_people)

@@ -13,7 +13,7 @@ from typing import Final
 
 from judgescope.cli.audit.crossed import Crossing, crossings
 from judgescope.cli.audit.findings import VERDICTS, AuditFindings
-from judgescope.cli.audit.headline import best_judge, cut
+from judgescope.cli.audit.headline import best_judge
 from judgescope.cli.audit.html_page import as_html
 from judgescope.cli.audit.json_page import as_json
 from judgescope.cli.audit.numbers import (
@@ -34,6 +34,7 @@ from judgescope.cli.audit.wording import (
 from judgescope.cli.terminal import plain
 from judgescope.report.cells import figures, short
 from judgescope.report.words import count, label, plural
+from judgescope.statistics.headline import cut
 from judgescope.statistics.verdict import legend_of_signs
 
 __all__ = [

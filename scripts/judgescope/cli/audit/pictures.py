@@ -12,7 +12,6 @@ from math import sqrt
 from typing import Final
 
 from judgescope.cli.audit.crossed import CHOICES, LABELS, RANKS, STEPS, Crossing
-from judgescope.cli.audit.headline import cut
 from judgescope.cli.terminal import plain
 from judgescope.report.cells import count_cell
 from judgescope.report.charts import PALETTE
@@ -25,6 +24,7 @@ from judgescope.report.elements import (
     columns_of,
 )
 from judgescope.report.words import count, percent, plural
+from judgescope.statistics.headline import cut
 
 MOST_LINES: Final = 12
 """Lines of a picture in the terminal."""

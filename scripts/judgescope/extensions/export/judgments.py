@@ -193,7 +193,7 @@ COLUMNS = (
         unit="ratings",
         type=COUNT,
     ),
-    CodebookColumn("rating_by", "who rated", "human, planned, …", WORDS.unrated),
+    CodebookColumn("rating_by", "who rated", "people, planned, …", WORDS.unrated),
     CodebookColumn("text_sha256", "sha256 of the judged text in UTF-8", WORDS.digits),
     CodebookColumn(
         "request_key",

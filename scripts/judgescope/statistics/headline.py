@@ -1,0 +1,251 @@
+"""The headline of a page: its rules in their order, and the words of its sentences.
+
+A report and an audit read different data. Which rule comes first, how sentences are
+joined and what they say of an outcome stand here alone, so that both say the same.
+Names come as the page writes them; numbers come written.
+"""
+
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from judgescope.statistics.verdict import Sign
+
+MOST_WORDS: Final = 25
+LONGEST_NAME: Final = 24
+ONE_LABEL: Final = 0.95
+"""A judge that gives one label to this share of texts does not judge."""
+
+
+class HeadlineRule(StrEnum):
+    """The rules of a headline, in their order: the first that applies is used.
+
+    Praise never comes first where a stated bar, or the share of bad texts, fails.
+    """
+
+    UNREAD = "U1"
+    PEOPLE_APART = "U5"
+    TOO_LITTLE = "U2"
+    PEOPLE_ONLY = "U3"
+    TOLD = "U4"
+    BARS = "B"
+    LABELS_FAIL = "L1"
+    ONE_LABEL = "L2"
+    LABELS = "L3"
+    PLAN = "N"
+    MANY = "M"
+    AS_PERSON = "R1"
+    FOLLOWS = "R2"
+    LIMITED = "R3"
+    AGAINST = "R5"
+    NOT_SHOWN = "R4"
+    PAIRS = "P1"
+    POSITION = "P2"
+    DAMAGE = "D1"
+
+
+def words_in(text: str) -> int:
+    """How many words a text has; thin spaces do not part any.
+
+    >>> words_in("`a` lets 40\u202f% through.")
+    4
+    """
+    return len([word for word in text.replace("`", "").split(" ") if word])
+
+
+def cut(name: str, limit: int = LONGEST_NAME) -> str:
+    """A name of at most 24 characters.
+
+    >>> cut("x" * 30)
+    'xxxxxxxxxxxxxxxxxxxxxxx…'
+    """
+    return name if len(name) <= limit else f"{name[: limit - 1]}…"
+
+
+def with_second(first: str, seconds: Iterable[str], name: str) -> str:
+    """A sentence with the first of others that fits into 25 words beside it.
+
+    A judge whose name begins both is "It" in the second.
+
+    >>> with_second("`a` meets its bar.", ["`a` rejects 9 % of good texts."], "`a`")
+    '`a` meets its bar. It rejects 9 % of good texts.'
+    """
+    begins = f"{name} "
+    for second in seconds:
+        if first.startswith(begins) and second.startswith(begins):
+            second = f"It {second.removeprefix(begins)}"
+        both = f"{first} {second}"
+        if words_in(both) <= MOST_WORDS:
+            return both
+    return first
+
+
+class Merit(NamedTuple):
+    """By what judges are sorted, the best first: counts of signs, then the mean."""
+
+    held: int
+    limited: int
+    failed: int
+    mean: float
+
+
+def merit(signs: Sequence[Sign], mean: float) -> Merit:
+    """The sort key of a judge: most claims that hold, then most with limits, fewest
+    that fail, then the higher mean number.
+
+    >>> good = merit([Sign.HOLDS, Sign.FAILS], 0.2)
+    >>> good < merit([Sign.RULE, Sign.RULE], 0.9)
+    True
+    """
+    return Merit(
+        -signs.count(Sign.HOLDS),
+        -signs.count(Sign.RULE),
+        signs.count(Sign.FAILS),
+        -mean,
+    )
+
+
+# --- no verdict -----------------------------------------------------------------------
+
+
+def people_alone(who: str, parts: Sequence[str], more: str) -> str:
+    """People's agreement with each other, where no judge was asked.
+
+    >>> people_alone("Three people", ["0.62 on tone"], "")
+    'Three people agree 0.62 on tone. No judge was asked.'
+    """
+    rest = f" and on {more}" if more else ""
+    return f"{who} agree {', '.join(parts)}{rest}. No judge was asked."
+
+
+def one_score(names: str, judges: int) -> str:
+    """Judges that give every text the same score.
+
+    >>> one_score("a and b", 2)
+    'No verdict: a and b give every text the same score.'
+    """
+    gives = "gives" if judges == 1 else "give"
+    return f"No verdict: {names} {gives} every text the same score."
+
+
+# --- bars and labels ------------------------------------------------------------------
+
+
+def all_bars(bars: int) -> str:
+    """So many bars, all of which are met.
+
+    >>> all_bars(1), all_bars(2), all_bars(3)
+    ('its bar', 'both bars', 'all 3 bars')
+    """
+    return {1: "its bar", 2: "both bars"}.get(bars, f"all {bars} bars")
+
+
+def some_bars(some: int, bars: int) -> str:
+    """Some of so many bars.
+
+    >>> some_bars(1, 1), some_bars(1, 2)
+    ('its bar', '1 of 2 bars')
+    """
+    return "its bar" if bars == 1 else f"{some} of {bars} bars"
+
+
+def lets_through(share: str, texts: str) -> str:
+    """What a judge does to bad texts that it does not catch.
+
+    >>> lets_through("40 %", "bad texts")
+    'lets 40 % of bad texts through'
+    """
+    return f"lets {share} of {texts} through"
+
+
+def rejects(share: str, texts: str) -> str:
+    """What a judge does to good texts that it does not keep."""
+    return f"rejects {share} of {texts}"
+
+
+def says_one(name: str, label: str, share: str) -> str:
+    """A judge that gives nearly all texts one label.
+
+    >>> says_one("a", "pass", "97 %")
+    'a says pass to 97 % of all texts: it does not judge.'
+    """
+    what = f"says {label}" if label else "gives one label"
+    return f"{name} {what} to {share} of all texts: it does not judge."
+
+
+def gives_label(name: str, label: str, share: str, person: str) -> str:
+    """A judge that gives the right labels.
+
+    >>> gives_label("a", "people's label", "90 %", "93 %")
+    "a gives people's label in 90 % of texts, averaged over labels; one person in 93 %."
+    """
+    beside = f"; one person in {person}" if person else ""
+    return f"{name} gives {label} in {share} of texts, averaged over labels{beside}."
+
+
+# --- agreement, pairs -----------------------------------------------------------------
+
+
+def as_person(name: str, aspects: str) -> str:
+    """A judge that agrees with people as one of them does, without the end.
+
+    >>> as_person("a", " on tone")
+    'a agrees with people as well as one of them does on tone'
+    """
+    return f"{name} agrees with people as well as one of them does{aspects}"
+
+
+def follows(name: str, whom: str, aspects: str, beside: str) -> str:
+    """A judge that agrees, and how far.
+
+    >>> follows("a", "people", " on tone", "")
+    'a follows people on tone.'
+    """
+    return f"{name} follows {whom}{aspects}{beside}."
+
+
+def below_person(judge: str, person: str) -> str:
+    """How far a judge is below a person; both are against the same other raters.
+
+    >>> below_person("0.57", "0.66")
+    ', below a person (0.57 against 0.66)'
+    """
+    return f", below a person ({judge} against {person})"
+
+
+def ranks_against(name: str, whom: str, aspects: str, value: str) -> str:
+    """A judge that ranks texts the other way round.
+
+    >>> ranks_against("a", "people", " on tone", "−0.21")
+    'a ranks texts against people on tone (−0.21).'
+    """
+    return f"{name} ranks texts against {whom}{aspects} ({value})."
+
+
+def agreement_not_shown(number: str, name: str, aspects: str) -> str:
+    """The highest number of judges whose agreement is not shown.
+
+    >>> agreement_not_shown("0.12 [−0.08, 0.31]", "a", " on tone")
+    'Agreement is not shown: at best 0.12 [−0.08, 0.31] (a on tone).'
+    """
+    return f"Agreement is not shown: at best {number} ({name}{aspects})."
+
+
+def picks(name: str, what: str, share: str, person: str) -> str:
+    """A judge that picks the better of two texts.
+
+    >>> picks("a", "what people prefer", "81 %", "86 %")
+    'a picks what people prefer in 81 % of pairs; one person does in 86 %.'
+    """
+    beside = f"; one person does in {person}" if person else ""
+    return f"{name} picks {what} in {share} of pairs{beside}."
+
+
+def prefers_place(name: str, place: str, share: str, people: str) -> str:
+    """A judge that takes the text of one place too often.
+
+    >>> prefers_place("a", "first", "80 %", "34 %")
+    'a takes the first text in 80 % of pairs; people do in 34 %.'
+    """
+    beside = f"; people do in {people}" if people else ""
+    return f"{name} takes the {place} text in {share} of pairs{beside}."

@@ -73,7 +73,7 @@ class BarsAndLabels(AnswerData):
         others = [
             claim
             for claim in self.every_agreement
-            if base.NO_CEILING not in cell_words.codes_of(claim)
+            if base.NO_CEILING not in claim.codes
         ]
         if not without_ceiling or others:
             return None
@@ -83,7 +83,7 @@ class BarsAndLabels(AnswerData):
         """A claim for each aspect on which people do not agree with each other."""
         by_subject: dict[str, ReportedClaim] = {}
         for claim in self.every_agreement:
-            if base.NO_CEILING in cell_words.codes_of(claim):
+            if base.NO_CEILING in claim.codes:
                 by_subject.setdefault(self.subject(claim), claim)
         return [*by_subject.values()]
 
@@ -110,9 +110,7 @@ class BarsAndLabels(AnswerData):
             about += self.of_kind(judge, base.LABELS, base.PAIRS)
         if not about or self._has_other_claims():
             return None
-        few_sources = [
-            claim for claim in about if "no_interval" in cell_words.codes_of(claim)
-        ]
+        few_sources = [claim for claim in about if "no_interval" in claim.codes]
         if len(few_sources) < len(about):
             return None
         counts = [
@@ -174,7 +172,7 @@ class BarsAndLabels(AnswerData):
         constant = []
         for judge in self.judges:
             about = self.of_kind(judge, base.AGREEMENT, base.LABELS, base.PAIRS)
-            codes = [cell_words.codes_of(claim) for claim in about]
+            codes = [claim.codes for claim in about]
             if not about or not all(base.CONSTANT in each for each in codes):
                 return None
             constant.append(judge)
@@ -276,7 +274,7 @@ class BarsAndLabels(AnswerData):
                 if above_chance or share is None or share.value is None:
                     continue
                 if share.value >= ONE_LABEL:
-                    says = share.note or cell_words.codes_of(claim).get(base.SAYS, "")
+                    says = share.note or claim.codes.get(base.SAYS, "")
                     text = sentences.says_one(
                         named(judge.id), says, percent(share.value)
                     )

@@ -167,7 +167,7 @@ class RatingsAndDamage(BarsAndLabels):
         if not followed:
             return None
         best = max(followed, key=lambda claim: claim.row.value or 0.0)
-        codes = cell_words.codes_of(best)
+        codes = best.codes
         aspect = self.subject(best)
         reached = cell_words.value(best)
         name = named(best.judge)

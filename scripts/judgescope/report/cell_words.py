@@ -1,6 +1,6 @@
 """The words of a claim in a cell of the matrix: its value, what limits it, its sign."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from judgescope.methods.claims import base
@@ -39,15 +39,6 @@ LEFT: Final = "normal_scores"
 """The kind of number that is left of a claim without length."""
 
 
-def codes_of(claim: ReportedClaim) -> dict[str, str]:
-    """The reasons of a claim: code -> its detail.
-
-    >>> dict(part.partition(": ")[::2] for part in ["these_systems: 6", "holm"])
-    {'these_systems': '6', 'holm': ''}
-    """
-    return dict(reason.partition(": ")[::2] for reason in claim.reasons)
-
-
 def value(claim: ReportedClaim) -> str:
     """The deciding number of a claim, short; the number of texts where it is of few."""
     row = number_row(claim)
@@ -84,7 +75,7 @@ def second_line(report: Report, claim: ReportedClaim) -> str:
         return failed(report, claim)
     if sign is Sign.NO_CLAIM:
         return why_no_claim(claim)
-    codes = codes_of(claim)
+    codes = claim.codes
     if base.CONSTANT in codes:
         return (
             "one answer for all" if claim.kind == base.LABELS else "one score for all"
@@ -141,7 +132,7 @@ def degree(claim: ReportedClaim) -> str:
     gap = gap_to_person(claim)
     if gap is not None:
         return "below one person" if below_person(gap) else "open beside one person"
-    if base.NO_CEILING in codes_of(claim):
+    if base.NO_CEILING in claim.codes:
         return NO_PERSON
     return beaten(claim)
 
@@ -272,7 +263,7 @@ def _unbeaten(claim: ReportedClaim) -> str:
 
 def limit(claim: ReportedClaim) -> str:
     """What a claim that agrees may be explained by, or what it is limited to."""
-    codes = codes_of(claim)
+    codes = claim.codes
     for code in (base.IS_LENGTH, base.QUALITY_IS_LENGTH):
         if code in codes:
             return f"is length, R² {codes[code].lstrip('0')}"
@@ -294,7 +285,7 @@ def limit(claim: ReportedClaim) -> str:
     return _unbeaten(claim) or _reason_words(codes)
 
 
-def _reason_words(codes: dict[str, str]) -> str:
+def _reason_words(codes: Mapping[str, str]) -> str:
     words = {
         base.LENGTH: "may be length",
         base.BREVITY: "may be shortness",
@@ -341,7 +332,7 @@ def _bar_value(claim: ReportedClaim) -> float | None:
 
 def why_no_claim(claim: ReportedClaim) -> str:
     """Why there is no claim, in at most three words."""
-    for code in codes_of(claim):
+    for code in claim.codes:
         if code in NO_CLAIM:
             return NO_CLAIM[code]
         words = spoken(code).split()

@@ -1,7 +1,8 @@
 """Claims about every judge, as table `verdicts` has them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ from judgescope.methods.claims.base import (
     VERDICT,
 )
 from judgescope.methods.claims.labels import ENOUGH_FOUND
+from judgescope.methods.claims.rows import SIGN
 from judgescope.methods.measures import DECIDES
 from judgescope.report.headline import measures
 from judgescope.report.report import Report, ShownDataset, ShownJudge
@@ -113,6 +115,19 @@ FOUND = {base.CAUGHT: 0, base.PASSED: 1}
 """Kind of claim on the texts of one of two labels -> the label's place."""
 
 
+def details_of(reasons: Iterable[str]) -> dict[str, str]:
+    """Reasons as table `verdicts` writes them: code -> its detail.
+
+    >>> details_of(["these_systems: 6", "holm"])
+    {'these_systems': '6', 'holm': ''}
+    """
+    details = {}
+    for reason in reasons:
+        code, _, detail = reason.partition(": ")
+        details[code] = detail
+    return details
+
+
 @dataclass(frozen=True)
 class ReportedClaim:
     """One claim about a judge on a dataset, as table `verdicts` has it.
@@ -129,13 +144,15 @@ class ReportedClaim:
     subject: str
     outcome: Outcome
     reasons: tuple[str, ...]
+    sign: Sign
+    """What is shown of the claim, as its table says."""
     row: ReportRow
     others: dict[str, ReportRow]
 
-    @property
-    def sign(self) -> Sign:
-        """What is shown of the claim."""
-        return sign_of(self.outcome, self.reasons)
+    @cached_property
+    def codes(self) -> Mapping[str, str]:
+        """The reasons: code -> its detail, "" for one without."""
+        return details_of(self.reasons)
 
     @property
     def p(self) -> float | None:
@@ -245,9 +262,18 @@ def _claim(
         subject=_subject(report, kind, row),
         outcome=Outcome(outcome),
         reasons=tuple(reasons),
+        sign=_sign(by_name, Outcome(outcome), reasons),
         row=row,
         others={name: other for name, other in by_name.items() if name != number},
     )
+
+
+def _sign(
+    by_name: Mapping[str, ReportRow], outcome: Outcome, reasons: Sequence[str]
+) -> Sign:
+    """The sign that the table has; of a row without one, that of its outcome."""
+    stored = by_name.get(SIGN)
+    return sign_of(outcome, reasons) if stored is None else Sign(stored.note)
 
 
 def _respect(dataset: ShownDataset, kind: str, by_name: dict[str, ReportRow]) -> str:
@@ -313,6 +339,7 @@ def _first(
                 respect=KINDS[FIRST].respect,
                 outcome=Outcome.BETTER,
                 reasons=(f"above: {len(known)}",),
+                sign=Sign.HOLDS,
                 others={},
             )
         return

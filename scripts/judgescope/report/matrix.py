@@ -385,10 +385,7 @@ class MatrixMaker:
 
     def _apart(self, column: MatrixQuestion) -> bool:
         """Whether people do not agree with each other on the aspect of a column."""
-        return any(
-            base.NO_CEILING in cell_words.codes_of(claim)
-            for claim in self._claims(column)
-        )
+        return any(base.NO_CEILING in claim.codes for claim in self._claims(column))
 
     def rules(self) -> list[MatrixLine]:
         """The lines of the rules that ignore quality."""

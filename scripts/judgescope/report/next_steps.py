@@ -136,7 +136,7 @@ class NextStepRules:
         rules = self.rules_of_headline
         apart = []
         for claim in about:
-            if base.NO_CEILING in cell_words.codes_of(claim):
+            if base.NO_CEILING in claim.codes:
                 apart.append(claim)
         if not apart:
             return ""

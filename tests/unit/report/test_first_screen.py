@@ -12,6 +12,7 @@ import pytest
 import report_study as study
 from claims_setup import AGREEMENT, claim, of_judges, person
 from judgescope.report.cell_words import beside_person
+from judgescope.report.claims import own_claims
 from judgescope.report.contents import sections_of
 from judgescope.report.damage import damage_table
 from judgescope.report.drawing import SIGN_WORDS
@@ -285,6 +286,18 @@ def test_a_judge_that_leaves_a_bar_open_is_not_to_be_used(tmp_path: Path) -> Non
         "It has balanced accuracy 90\u202f%; no other judge is shown to meet every "
         "bar there."
     )
+
+
+def test_the_sign_of_a_claim_is_that_of_its_table(tmp_path: Path) -> None:
+    """A control reaches what it reaches: the table makes no claim of it."""
+    rows = [*claim("random", 0.6, "better", others={"sign": (-1.0, "-")})]
+    rows += claim("it", 0.6, "better", others={"sign": (3.0, "+")})
+    report = of_judges(tmp_path, ["it", "random"], rows)
+    signs = {}
+    for judge in report.judges:
+        [about] = own_claims(report, judge)
+        signs[judge.id] = about.sign
+    assert signs == {"it": Sign.HOLDS, "random": Sign.NO_CLAIM}
 
 
 def test_undecided_is_never_said_of_an_interval_that_excludes_zero() -> None:

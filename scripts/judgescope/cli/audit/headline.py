@@ -173,7 +173,7 @@ def _nothing(findings: FoundByAudit, best: ShownJudge) -> Iterator[str]:
         return
     codes = set[str]()
     for claim in claims:
-        codes.update(code.partition(": ")[0] for code in claim.reasons)
+        codes.update(claim.codes)
     if base.TOO_MANY_LOST in codes:
         name = _name(findings, best)
         yield f"No verdict: more than a fifth of {name}'s judgments are lost."
@@ -317,7 +317,7 @@ def _undone_by(claim: ReportedClaim) -> str:
     low = claim.row.ci_low
     if claim.kind != base.AGREEMENT or low is None or low <= 0:
         return ""
-    codes = {code.partition(": ")[0] for code in claim.reasons}
+    codes = claim.codes
     if base.LOST in codes:
         return "if its missing scores were as wrong as can be"
     return "after Holm's correction over its aspects" if "holm" in codes else ""
@@ -378,13 +378,13 @@ def _rule(
             f"{name} is not shown to beat a simple rule{on}: it reaches "
             f"{figures(first.row)}{rival}."
         )
-    codes = {code.partition(": ")[0]: code for code in first.reasons}
+    codes = first.codes
     limits = []
     if base.THESE_SYSTEMS in codes:
-        systems = codes[base.THESE_SYSTEMS].partition(": ")[2]
+        systems = codes[base.THESE_SYSTEMS]
         limits.append(f"for these {systems} systems only")
     if base.HANGS_ON in codes:
-        system = codes[base.HANGS_ON].partition(": ")[2]
+        system = codes[base.HANGS_ON]
         limits.append(f"only with system {cut(system)}")
     if length_not_tested(first):
         limits.append("but text length was not tested")

@@ -19,6 +19,7 @@ from judgescope.report.claims import (
     GOOD,
     KINDS,
     ReportedClaim,
+    details_of,
     own_claims,
 )
 from judgescope.report.prices import free, price_in_words
@@ -86,8 +87,7 @@ WHY = {
 
 def length_not_tested(claim: ReportedClaim) -> bool:
     """Return whether a claim was decided without a test against length."""
-    codes = (code.partition(": ")[0] for code in claim.reasons)
-    return LENGTH_NOT_TESTED in codes and claim.outcome != Outcome.NO_CLAIM
+    return LENGTH_NOT_TESTED in claim.codes and claim.outcome != Outcome.NO_CLAIM
 
 
 def sentence(report: Report, judge: ShownJudge, claims: Sequence[ReportedClaim]) -> str:
@@ -319,7 +319,7 @@ def rival_in_words(claim: ReportedClaim) -> str:
 def unbeaten_rival(claim: ReportedClaim) -> str:
     """The rule's number where it withholds praise, "" for other claims."""
     strongest = claim.others.get(RIVAL)
-    codes = {code.partition(": ")[0] for code in claim.reasons}
+    codes = claim.codes
     withholds = strongest is not None and strongest.note in codes
     if claim.outcome in GOOD or not withholds or base.WORSE_THAN_CHANCE in codes:
         return ""
@@ -390,7 +390,7 @@ def reasons(claim: ReportedClaim) -> Iterator[str]:
     # Reasons that a claim worse than chance implies: its sentence leaves them out.
     not_above = {base.CHANCE, *EXPLAINED_BY, LENGTH_NOT_TESTED}
     for code in claim.reasons:
-        name, _, detail = code.partition(": ")
+        [(name, detail)] = details_of([code]).items()
         if name in rests_on and claim.outcome not in GOOD:
             continue
         if name == LENGTH_NOT_TESTED and not length_not_tested(claim):
@@ -455,7 +455,7 @@ def _number_behind(claim: ReportedClaim, reason: str) -> str:
 
 def _beyond_systems(claim: ReportedClaim) -> bool:
     """Whether a claim that holds does so among texts of one system, too."""
-    codes = {code.partition(": ")[0] for code in claim.reasons}
+    codes = claim.codes
     shown = claim.others.get(f"p_{base.BEYOND_SYSTEMS}_holm")
     return (
         claim.outcome in GOOD and shown is not None and base.THESE_SYSTEMS not in codes

@@ -36,7 +36,7 @@ def large_study(folder: Path, judges: int, aspects: int, datasets: int) -> Any:
     """Write the tables of a study of this size; return the data of its pages."""
     chance = random.Random(7)
     names = [f"judge-{number:02d}" for number in range(judges)]
-    study.DATASETS = dict.fromkeys([f"set-{at}" for at in range(datasets)], "human")
+    study.DATASETS = dict.fromkeys([f"set-{at}" for at in range(datasets)], "people")
     study.ASPECTS = [f"aspect-{number:02d}" for number in range(aspects)]
     verdicts: list[dict[str, Any]] = []
     agreement: list[dict[str, Any]] = []

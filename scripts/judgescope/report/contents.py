@@ -313,6 +313,8 @@ CONTENTS: Final = (
             axis="share of texts with differing replies, with 95 % interval",
             level="pooled",
         ),
+        when="flip_rate",
+        fold="all numbers",
         columns=(
             "alpha_draws",
             "flip_rate",

@@ -227,6 +227,20 @@ class CountGrid:
     """Who is counted across, and who up or down."""
 
     @property
+    def rows(self) -> list[tuple[str, list[int]]]:
+        """The counts of each place of the judge, by the place across."""
+        rows = []
+        for judged, name in enumerate(self.judged):
+            counts = [self.counts.get((x, judged), 0) for x in range(len(self.across))]
+            rows.append((name or str(judged + 1), counts))
+        return rows[::-1] if self.upwards else rows
+
+    @property
+    def heads(self) -> list[str]:
+        """What stands above the counts: unnamed places have their number."""
+        return [name or str(place + 1) for place, name in enumerate(self.across)]
+
+    @property
     def largest(self) -> int:
         """The largest count, 1 without any."""
         return max(self.counts.values(), default=1) or 1

@@ -321,13 +321,20 @@ class AnswerBlock(PageBlock):
 
 @dataclass(frozen=True)
 class DrawnPanel:
-    """One of several small pictures: a sign, a name, a number, the picture."""
+    """One of several small pictures: a sign, a name, a number, the picture.
+
+    `heads` and `rows` have the counts that are drawn, and `corner` says which way they
+    run.
+    """
 
     name: str
     value: str
     drawn: Markup
     sign: Markup = NO_MARKUP
     href: str = ""
+    corner: str = ""
+    heads: Sequence[str] = ()
+    rows: Sequence[tuple[str, Sequence[int]]] = ()
 
 
 @dataclass(frozen=True)

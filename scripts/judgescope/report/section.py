@@ -2,11 +2,11 @@
 made.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
-from judgescope.report.elements import PageBlock, Paragraph, Section
+from judgescope.report.elements import Fold, PageBlock, Paragraph, Section
 from judgescope.report.report import Report, ShownDataset
 from judgescope.report.rows import ReportRows
 from judgescope.report.tables import (
@@ -44,9 +44,16 @@ class ReportSection:
     """The paragraph below the title, or what writes it."""
     table: str = ""
     """The result table whose rows the parts get, if it is not named like `id`."""
+    rows: Mapping[str, str] = field(default_factory=dict)
+    """Which of these rows the parts get; all without it."""
+    when: str = ""
+    """The statistic without which a dataset has no part; any row is enough without
+    it."""
     columns: Sequence[str] = ()
     """The statistics of the table, in its order; those without rows are left out."""
     figure: AspectFigure | None = None
+    fold: str = ""
+    """What the table is folded under, after its dataset; it is open without it."""
     of_dataset: DatasetBlocks | None = None
     of_study: StudyBlocks | None = None
     before: StudyBlocks = _no_blocks
@@ -80,8 +87,9 @@ class ReportSection:
         any_rows = len(report.rows(table)) > 0
 
         def part(dataset: ShownDataset) -> Iterator[PageBlock]:
-            rows = report.rows(table, dataset.id)
-            if len(rows) or self.always:
+            rows = report.rows(table, dataset.id).where(**self.rows)
+            known = not self.when or bool(len(rows.where(statistic=self.when)))
+            if (len(rows) and known) or self.always:
                 yield from self._of_dataset(report, dataset, rows)
             elif self.empty and any_rows:
                 yield Paragraph(self.empty)
@@ -102,4 +110,6 @@ class ReportSection:
             source = f"tables/{table}.csv"
             yield from aspect_chart(report, dataset, rows, self.figure, source=source)
         caption = f"{dataset.name}."
-        yield aspect_table(report, dataset, rows, self.columns, caption, table)
+        numbers = aspect_table(report, dataset, rows, self.columns, caption, table)
+        folded = Fold(f"{dataset.name}: {self.fold}", [numbers])
+        yield folded if self.fold else numbers

@@ -213,18 +213,30 @@ def _panel(
     if judge is None:
         grid = replace(grid, axes=("the others", "one person"))
     else:
-        axis = sources[judges[judge].dataset].head.lower()
-        grid = replace(grid, axes=(axis, "judge"))
+        source = sources[judges[judge].dataset]
+        grid = replace(
+            grid,
+            axes=(source.head.lower(), "judge"),
+            label=source.in_words(grid.label),
+        )
     drawn = drawing.unit_squares(grid) if two_labels else drawing.grid(grid)
-    if judge is None:
-        return DrawnPanel(name, "", drawn)
-    claim = judges[judge]
-    return DrawnPanel(
+    across, judged = grid.axes
+    panel = DrawnPanel(
         name,
-        value(claim),
+        "",
         drawn,
-        drawing.sign(claim.sign),
-        href_of(report, judge, claim),
+        corner=f"{judged} \\ {across}",
+        heads=grid.heads,
+        rows=grid.rows,
+    )
+    if judge is None:
+        return panel
+    claim = judges[judge]
+    return replace(
+        panel,
+        value=value(claim),
+        sign=drawing.sign(claim.sign),
+        href=href_of(report, judge, claim),
     )
 
 

@@ -11,6 +11,7 @@ from judgescope.report import cell_words
 from judgescope.report.claims import ReportedClaim, claims
 from judgescope.report.headline import PERSON
 from judgescope.report.questions import having, lowered
+from judgescope.report.raters_in_words import RatingSource, source_of
 from judgescope.report.report import Report, ShownJudge
 from judgescope.report.rows import ReportRow
 from judgescope.report.standings import Standings, standings
@@ -114,6 +115,12 @@ class AnswerData:
     def whom(self) -> str:
         """With what judges agree: people, or what stands for their ratings."""
         return self.report.rated_by.whom
+
+    def source_of(self, about: Sequence[ReportedClaim]) -> RatingSource:
+        """The words for who rated the texts of some claims: not of the whole study."""
+        ids = {claim.dataset for claim in about}
+        mine = [each for each in self.report.datasets if each.id in ids]
+        return source_of(dataset.rated_by for dataset in mine)
 
     @cached_property
     def planned(self) -> bool:

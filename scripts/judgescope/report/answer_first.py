@@ -291,7 +291,7 @@ class BarsAndLabels(AnswerData):
         holding = [(j, claim) for j, claim in every if claim.sign is Sign.HOLDS]
         if holding:
             judge, claim = holding[0]
-            given = self.report.rated_by.label
+            given = self.source_of([claim]).label
             person = self.person(claim)
             theirs = ""
             if person is not None and person.value is not None:

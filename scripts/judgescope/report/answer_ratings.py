@@ -102,14 +102,15 @@ class RatingsAndDamage(BarsAndLabels):
         )
         if not number:
             return None
+        whom = self.source_of(held[best]).whom
         text = (
-            f"{named(best)} follows {self.whom} on {count(number)} of "
+            f"{named(best)} follows {whom} on {count(number)} of "
             f"{plural(every, 'aspect')}; no other judge on more than "
             f"{count(len(held[second]))}."
         )
         if len(held[second]) == number:
             text = (
-                f"{named(best)} follows {self.whom} on {count(number)} of "
+                f"{named(best)} follows {whom} on {count(number)} of "
                 f"{plural(every, 'aspect')}, as many as the next judge."
             )
         return Headline("M", text, held[best])
@@ -154,7 +155,9 @@ class RatingsAndDamage(BarsAndLabels):
             mine = brief(first.row.statistic, person.value + (gap.value or 0.0))
             theirs = brief(person.statistic, person.value)
             beside = sentences.below_person(mine, theirs)
-        text = sentences.follows(named(judge.id), self.whom, f" on {aspects}", beside)
+        text = sentences.follows(
+            named(judge.id), self.source_of(held).whom, f" on {aspects}", beside
+        )
         return Headline("R2", text, held)
 
     def limited(self) -> Headline | None:
@@ -219,7 +222,7 @@ class RatingsAndDamage(BarsAndLabels):
         worst = min(failing, key=lambda claim: claim.row.value or 0.0)
         text = sentences.ranks_against(
             named(worst.judge),
-            self.whom,
+            self.source_of([worst]).whom,
             f" on {self.subject(worst)}",
             cell_words.value(worst),
         )
@@ -257,7 +260,7 @@ class RatingsAndDamage(BarsAndLabels):
         holding = [(j, claim) for j, claim in every if claim.sign is Sign.HOLDS]
         if holding:
             judge, claim = holding[0]
-            what = self.report.rated_by.preferred
+            what = self.source_of([claim]).preferred
             reached = cell_words.value(claim)
             theirs = ""
             gap = cell_words.gap_to_person(claim)

@@ -74,25 +74,28 @@ def _agreement(rules: HeadlineRules, about: Sequence[ReportedClaim]) -> Iterator
     if persons:
         yield f"agrees with people as well as one of them does on {on(persons)}"
     if below:
-        yield f"follows {rules.whom} on {on(below)}"
+        yield f"follows {rules.source_of(below).whom} on {on(below)}"
     against = by_sign.get(Sign.FAILS, [])
     if against:
-        yield f"ranks texts against {rules.whom} on {on(against)}"
+        whom = rules.source_of(against).whom
+        yield f"ranks texts against {whom} on {on(against)}"
     limited = by_sign.get(Sign.RULE, [])
     if limited:
         words = cell_words.limit(limited[0])
         yield f"is not shown to be more than a rule on {on(limited)} ({words})"
     open_claims = by_sign.get(Sign.NOT_SHOWN, [])
     if open_claims:
-        yield f"is not shown to follow {rules.whom} on {on(open_claims)}"
+        whom = rules.source_of(open_claims).whom
+        yield f"is not shown to follow {whom} on {on(open_claims)}"
 
 
 def _choices(rules: HeadlineRules, judge: ShownJudge) -> Iterator[str]:
-    for kind, does in (
-        (base.LABELS, "gives people's labels"),
-        (base.PAIRS, "picks what people prefer"),
-    ):
+    for kind in (base.LABELS, base.PAIRS):
         about = rules.of_kind(judge, kind)
+        source = rules.source_of(about)
+        does = f"gives {source.label}s"
+        if kind == base.PAIRS:
+            does = f"picks {source.preferred}"
         held = [claim for claim in about if claim.sign is Sign.HOLDS]
         if held:
             yield f"{does} ({cell_words.value(held[0])})"

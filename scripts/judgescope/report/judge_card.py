@@ -11,6 +11,7 @@ from msgspec import structs
 
 from judgescope.core.files import write_text
 from judgescope.report import elements, next_steps, words, worst_cases
+from judgescope.report.answer import HeadlineRules
 from judgescope.report.cells import NO_CELL, ReportCell, counts_of, estimate, words_cell
 from judgescope.report.claims import FIRST, claims
 from judgescope.report.contents import section_named
@@ -117,7 +118,7 @@ def _blocks(
 
 
 def _failures_lead(report: CardReport, judge: ShownJudge) -> str:
-    source = report.rated_by
+    source = HeadlineRules(report).source_of(claims(report, judge))
     return (
         f"The farthest from {source.whose} ratings on each claim in the order ✕, ◐, ○, "
         f"●, chosen by rule. Grey: {source.short}; blue: {judge.id}; hollow: its score "

@@ -12,6 +12,7 @@ from claims_setup import AGREEMENT, claim, of_judges, person
 from judgescope.report.answer import HeadlineRules, deck, headline
 from judgescope.report.claims import claims
 from judgescope.report.contents import sections_of
+from judgescope.report.judge_answer import judge_answer
 from judgescope.report.page import first_page
 from judgescope.report.report import Report
 from judgescope.statistics.headline import MOST_WORDS, words_in
@@ -521,6 +522,23 @@ def test_labels_that_nobody_gave_are_not_peoples(
     topics = [claim.respect for claim in claims(report, judge)]
     assert any(f"that the {who} labels" in topic for topic in topics)
     assert "people" not in " ".join(topics)
+
+
+def test_a_judge_of_planned_ratings_is_not_said_to_agree_with_people(
+    tmp_path: Path,
+) -> None:
+    """Not even in a study that has people's ratings of other texts."""
+    rows = [person(0.5), *claim("a", 0.6)]
+    note = "not_shown; chance; worse_than_chance"
+    rows += claim("b", -0.4, note, dataset="news")
+    rows += claim("b", 0.4, dataset="news", **COHERENCE)
+    report = of_judges(tmp_path, ["a", "b"], rows)
+    first, second = report.judges
+    assert judge_answer(report, first) == "`a` follows people on fluency (The chat)."
+    assert judge_answer(report, second) == (
+        "`b` follows the authors' plan on coherence and ranks texts against the "
+        "authors' plan on fluency (The news)."
+    )
 
 
 def test_a_model_that_rated_is_not_called_people(tmp_path: Path) -> None:

@@ -148,7 +148,7 @@ def picture_of(
             grids.append(("One person", None, scores.person(aspect)))
         for judge in judges:
             grids.append((judge.id, judge, scores.judge(judge, aspect)))
-        axes = _axes_of_ratings(report, dataset, aspect)
+        axes = _axes_of_ratings(report, dataset, aspect, people=people)
     else:
         return None
     panels = [
@@ -184,20 +184,25 @@ def every_picture(
         yield picture
 
 
-def _axes_of_ratings(report: Report, dataset: ShownDataset, aspect: str) -> str:
+def _axes_of_ratings(
+    report: Report, dataset: ShownDataset, aspect: str, *, people: bool
+) -> str:
+    """What the axes are; `people`: whether one person may have a picture."""
     grids = grids_of(report, dataset)
     steps = None if grids is None else grids.steps(aspect)
     far_steps = 2 if steps is None else steps.far
     unit = "steps" if steps is not None and steps.values else "tenths of the ranks"
-    across = "mean rating by people, for one person the mean of the others"
-    left_out = "; texts with one rater are left out there"
-    if not dataset.by_people:
-        across = dataset.rated_by.mean
-        left_out = ""
+    across = dataset.rated_by.mean
+    up = "score of the judge"
+    if people and dataset.by_people:
+        across = (
+            "mean rating by people, for one person the mean of the others; texts with "
+            "one rater are left out there"
+        )
+        up = "rating of one person or score of the judge"
     return (
-        f"across: {across}{left_out} · up: rating of one person or score of the judge, "
-        "by rank where its scale is another · area: number of texts · "
-        f"red: ≥ {far_steps} {unit} apart"
+        f"across: {across} · up: {up}, by rank where its scale is another · area: "
+        f"number of texts · red: ≥ {far_steps} {unit} apart"
     )
 
 

@@ -173,7 +173,8 @@ class Audit:
     def slices(self) -> "pd.DataFrame":
         """The deciding number on each part of the table, such as a topic or language.
 
-        `slice` is the column, `part` its value. Nothing is claimed of a part.
+        `slice` is the column, `part` its value; `gap` is the number minus that of the
+        rest, `p_holm` its p after Holm's correction, NaN where a part is not tested.
         """
         return _framed(audit_frames.slices(self._content), audit_frames.SLICES)
 

@@ -51,6 +51,8 @@ SLICES: Final = (
     "statistic",
     "level",
     *ESTIMATE,
+    "gap",
+    "p_holm",
     "note",
 )
 ERRORS: Final = {
@@ -130,8 +132,12 @@ def slices(content: Content) -> Iterator[dict[str, Any]]:
             "rows": part["rows"],
             "rated": part["rated"],
         }
+        tests = {(test["judge"], test["aspect"]): test for test in part["tests"]}
         for number in part["numbers"]:
-            yield {**number, **head}
+            test = tests.get((number["judge"], number["aspect"]))
+            gap = test["difference"]["value"] if test else None
+            p_holm = test["p_holm"] if test else None
+            yield {**number, **head, "gap": gap, "p_holm": p_holm}
         if not part["numbers"]:
             nothing = dict.fromkeys(("judge", "aspect", "statistic", "level"), "")
             yield {**nothing, **head, "n": 0, "note": part["why_none"]}

@@ -985,6 +985,7 @@ def test_an_audit_computes_nothing_itself() -> None:
         "Guarantee",
         "HeadlineRule",
         "Merit",
+        "LEVEL",
         "ONE_LABEL",
         "Outcome",
         "Sign",

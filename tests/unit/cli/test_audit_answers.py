@@ -472,3 +472,37 @@ def test_a_part_without_two_rows_says_why(audit: Audit) -> None:
     [number] = alone["numbers"] or [{"value": None}]
     assert number["value"] is None
     assert alone["why_none"] or number["note"]
+
+
+def blind_on_law(n: int = 200) -> list[dict[str, Any]]:
+    """Return texts on law, whose judge guesses, and on sport."""
+    rows = with_topics(n)
+    guesses = np.random.default_rng(6).permutation([row["judge"] for row in rows])
+    for row, guess in zip(rows, guesses.tolist(), strict=True):
+        if row["topic"] == "law":
+            row["judge"] = guess
+    return rows
+
+
+def test_a_part_where_the_judge_is_worse_is_named(audit: Audit) -> None:
+    rows = blind_on_law()
+    content = audit(rows, "--json", "--slice", "topic").content
+    tests = {part["value"]: part["tests"] for part in content["slices"]}
+    [law], [sport] = tests["law"], tests["sport"]
+    assert law["worse"] and law["p_holm"] <= 0.05 and law["difference"]["ci_high"] < 0
+    assert not sport["worse"]
+    assert law["difference"]["value"] == pytest.approx(-sport["difference"]["value"])
+    said = " ".join(audit(rows, "--slice", "topic").part("By topic:").split())
+    assert said.count("worse here") == 1 and "minus the rest" in said
+
+
+def test_parts_alike_are_not_named(audit: Audit) -> None:
+    content = audit(with_topics(200), "--json", "--slice", "topic").content
+    tests = [test for part in content["slices"] for test in part["tests"]]
+    assert len(tests) == 2 and not any(test["worse"] for test in tests)
+
+
+def test_parts_of_one_source_have_no_test(audit: Audit) -> None:
+    rows = [{**row, "topic": ("law", "sport")[at % 2]} for at, row in enumerate(made())]
+    parts = audit(rows, "--json", "--slice", "topic").content["slices"]
+    assert parts and all(part["tests"] == [] for part in parts)

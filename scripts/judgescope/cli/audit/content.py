@@ -256,14 +256,31 @@ class JudgedNumber(ShownNumber, kw_only=True):
     judge: str
 
 
+class ShownSliceTest(Struct, kw_only=True):
+    """A judge's number on a part minus that on the rest."""
+
+    judge: str
+    aspect: str
+    difference: ShownNumber
+    p_holm: Annotated[
+        float | None,
+        _about("Two-sided; over all slices of the judge and aspect, also by length."),
+    ]
+    worse: bool
+
+
 class ShownSlice(Struct, kw_only=True):
-    """The rows with one value of a column; nothing is claimed of them."""
+    """The rows with one value of a column."""
 
     column: str
     value: str | None
     rows: int
     rated: int
     numbers: list[JudgedNumber]
+    tests: Annotated[
+        list[ShownSliceTest],
+        _about("Empty of a part that is too small, or whose sources are in others."),
+    ]
     why_none: str
 
 

@@ -13,6 +13,7 @@ from judgescope.cli.audit.numbers import (
     gap_lines,
     place_lines,
 )
+from judgescope.cli.audit.slices import TableSlice
 from judgescope.cli.audit.wording import (
     added,
     columns_read,
@@ -20,9 +21,10 @@ from judgescope.cli.audit.wording import (
     verdict_lines,
 )
 from judgescope.cli.terminal import plain
-from judgescope.report.cells import ReportCell, estimate, short, words_cell
+from judgescope.report.cells import NO_CELL, ReportCell, estimate, short, words_cell
 from judgescope.report.claims import ReportedClaim
 from judgescope.report.literature import line
+from judgescope.report.rows import ReportRow
 from judgescope.report.sections.sentences import class_counts, rival_in_words, sentence
 from judgescope.report.words import count, label, plural
 from judgescope.statistics.verdict import Sign
@@ -297,6 +299,14 @@ def _rows(findings: AuditFindings) -> "Iterator[Section]":
     yield Section("rows", title, "", [table])
 
 
+def _beside_rest(part: TableSlice, row: ReportRow) -> list[ReportCell]:
+    """The cells of a part's test; empty ones where it is not tested."""
+    for test in part.tests:
+        if (test.judge, test.aspect) == (row.judge, row.judged):
+            return [estimate(test.gap), estimate(test.p_holm)]
+    return [NO_CELL, NO_CELL]
+
+
 def _slices(findings: AuditFindings) -> "Iterator[Section]":
     """Yield a section with the numbers on parts of the table, if it has any."""
     from judgescope.report.elements import (
@@ -317,6 +327,7 @@ def _slices(findings: AuditFindings) -> "Iterator[Section]":
                 words_cell(plain(findings.report.aspect(row.aspect))),
                 words_cell(label(row.statistic)),
                 estimate(row),
+                *_beside_rest(part, row),
             ]
             line_of = TableLine(plain(value), cells, counts)
             by_column.setdefault(part.column, []).append(line_of)
@@ -328,8 +339,8 @@ def _slices(findings: AuditFindings) -> "Iterator[Section]":
     if bodies:
         heads = [
             *columns_of(("Judge", "Aspect", "Statistic"), style="words"),
-            *columns_of(("Number",)),
+            *columns_of(("Number", "Minus the rest", "Holm p")),
         ]
-        caption = "The deciding number on each part; nothing is claimed of them."
+        caption = "The deciding number on each part, and minus that on the rest."
         table = PageTable(caption, "Part", heads, bodies, code=False, whole=True)
         yield Section("slices", "Parts of the table", "", [table])

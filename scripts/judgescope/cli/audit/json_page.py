@@ -25,6 +25,7 @@ from judgescope.cli.audit.content import (
     ShownNumber,
     ShownPicture,
     ShownSlice,
+    ShownSliceTest,
     ShownUnrated,
 )
 from judgescope.cli.audit.disagreements import Disagreement
@@ -300,5 +301,15 @@ def _slice(part: TableSlice, texts: bool) -> ShownSlice:
         rows=part.rows,
         rated=part.rated,
         numbers=numbers,
+        tests=[
+            ShownSliceTest(
+                judge=test.judge,
+                aspect=test.aspect,
+                difference=_number(test.gap),
+                p_holm=test.p_holm.value,
+                worse=test.worse,
+            )
+            for test in part.tests
+        ],
         why_none=part.why_none,
     )

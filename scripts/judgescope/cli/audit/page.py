@@ -24,6 +24,7 @@ from judgescope.cli.audit.numbers import (
     place_lines,
 )
 from judgescope.cli.audit.pictures import as_lines
+from judgescope.cli.audit.slices import TableSlice
 from judgescope.cli.audit.wording import (
     WIDTH,
     added,
@@ -33,7 +34,8 @@ from judgescope.cli.audit.wording import (
 )
 from judgescope.cli.terminal import plain
 from judgescope.report.cells import figures, short
-from judgescope.report.words import count, label, plural
+from judgescope.report.rows import ReportRow
+from judgescope.report.words import count, label, p_value, plural
 from judgescope.statistics.headline import cut
 from judgescope.statistics.verdict import legend_of_signs
 
@@ -217,6 +219,16 @@ def _slices(findings: AuditFindings) -> Iterator[Sequence[str]]:
         yield [plain(f"By {column}:"), *_listed(map(plain, lines))]
 
 
+def _beside_rest(part: TableSlice, row: ReportRow) -> str:
+    """The number of a part minus that of the rest, where it is tested."""
+    for test in part.tests:
+        if (test.judge, test.aspect) == (row.judge, row.judged):
+            p = p_value(test.p_holm.value or 0.0)
+            worse = ": worse here" if test.worse else ""
+            return f", minus the rest {figures(test.gap)} (Holm p {p}{worse})"
+    return ""
+
+
 def slice_lines(findings: AuditFindings) -> dict[str, list[str]]:
     """Column -> a line for each of its values: counts and numbers."""
     by_column: dict[str, list[str]] = {}
@@ -225,7 +237,8 @@ def slice_lines(findings: AuditFindings) -> dict[str, list[str]]:
         for row in part.numbers:
             name = findings.report.aspect(row.aspect)
             number = f"{label(row.statistic)} {figures(row)}"
-            numbers.append(f"{findings.named(row.judge)}, {name}: {number}")
+            beside = _beside_rest(part, row)
+            numbers.append(f"{findings.named(row.judge)}, {name}: {number}{beside}")
         said = "; ".join(numbers) or part.why_none
         value = part.value if findings.texts else "a value"
         counted = f"{plural(part.rows, 'row')}, {count(part.rated)} rated"

@@ -10,12 +10,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from judgescope.cli.audit import study
-from judgescope.cli.audit.rated_rows import aspects_of
+from judgescope.cli.audit.rated_rows import aspects_of, sources_of
 from judgescope.cli.init.cards import StudyDraft
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.data.column_rows import cells_of
 from judgescope.methods import deciding
 from judgescope.report.rows import ReportRow
+from judgescope.report.worse_slices import GAP, P_HOLM
+from judgescope.statistics.slices import LEVEL
 from judgescope.tables.spelling import is_missing
 from judgescope.tables.words import split_header
 
@@ -49,6 +51,24 @@ LIMITS = SliceLimits()
 
 
 @dataclass(frozen=True)
+class SliceTest:
+    """A judge's number on a part minus that on the rest, and p after Holm's correction
+    over all slices of the judge and aspect, those by length and system among them.
+    """
+
+    judge: str
+    aspect: str
+    gap: ReportRow
+    p_holm: ReportRow
+
+    @property
+    def worse(self) -> bool:
+        """Whether the judge is shown to be worse on the part."""
+        p = self.p_holm.value
+        return p is not None and p <= LEVEL and (self.gap.value or 0.0) < 0
+
+
+@dataclass(frozen=True)
 class TableSlice:
     """The rows with one value of a column, and the numbers on them."""
 
@@ -61,6 +81,9 @@ class TableSlice:
     """A judge's deciding number on each aspect, "" of a value without one."""
     why_none: str = ""
     """Why there are no numbers, "" if there are."""
+    tests: Sequence[SliceTest] = ()
+    """The part beside the rest; empty of a part that is too small, and of a column
+    whose values differ within a source."""
 
 
 def slice_columns(draft: StudyDraft, named: Sequence[str]) -> list[str]:
@@ -124,7 +147,9 @@ def slices_of(draft: StudyDraft, named: Sequence[str] = ()) -> Iterator[TableSli
     """Yield the parts of a table with their numbers, column by column."""
     if not draft.columns.judges:
         return
-    for column in slice_columns(draft, named):
+    columns = slice_columns(draft, named)
+    tests = _tests(draft, columns)
+    for column in columns:
         values = _values(draft, column)
         for value, rated in _rated_by_value(draft, column).items():
             places = [at for at, found in enumerate(values) if found == value]
@@ -136,7 +161,38 @@ def slices_of(draft: StudyDraft, named: Sequence[str] = ()) -> Iterator[TableSli
                 except (UserError, UserErrors) as error:
                     first = error.errors[0] if isinstance(error, UserErrors) else error
                     why = first.what
-            yield TableSlice(column, value, len(places), rated, numbers, why)
+            tested = tests.get(f"{column}: {value}", ())
+            yield TableSlice(column, value, len(places), rated, numbers, why, tested)
+
+
+def _tests(draft: StudyDraft, columns: Sequence[str]) -> dict[str, list[SliceTest]]:
+    """`column: value` -> the tests of it; a slice is a property of a source."""
+    sources = sources_of(draft)
+    tested = []
+    for column in columns:
+        if any(column not in row for row in draft.table.rows):
+            continue
+        pairs = {*zip(sources, _values(draft, column), strict=True)}
+        if len(pairs) == len({source for source, _ in pairs}):
+            tested.append(column)
+    if not tested:
+        return {}
+    sliced = replace(draft, slices=tuple(tested), require={})
+    with TemporaryDirectory(prefix="judgescope-") as folder:
+        card = study.written(sliced, Path(folder))
+        rows = study.slice_numbers(sliced, card, Path(folder)).rows("slices")
+    found: dict[str, list[SliceTest]] = {}
+    for gap in rows:
+        if not gap.statistic.startswith(GAP):
+            continue
+        statistic = P_HOLM + gap.statistic.removeprefix(GAP)
+        p_holm = rows.where(
+            judge=gap.judge, aspect=gap.aspect, slice=gap.slice, statistic=statistic
+        ).first
+        if p_holm is not None:
+            test = SliceTest(gap.judge, gap.judged, gap, p_holm)
+            found.setdefault(gap.slice, []).append(test)
+    return found
 
 
 def _part(draft: StudyDraft, places: Sequence[int]) -> StudyDraft:

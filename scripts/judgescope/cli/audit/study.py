@@ -8,7 +8,7 @@ literature's measures, and the bars.
 
 import io
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import chdir, redirect_stdout
 from itertools import chain
 from pathlib import Path
@@ -29,8 +29,8 @@ from judgescope.core.errors import UserError
 from judgescope.core.paths import HOME
 from judgescope.data.tables import ingest_all
 from judgescope.engines.recorded_files import files_kept
-from judgescope.methods import corrected, deciding, literature
-from judgescope.methods.base import JudgeFacts, StatisticsSpec
+from judgescope.methods import corrected, deciding, literature, slices
+from judgescope.methods.base import JudgeFacts, SettingValue, StatisticsSpec
 from judgescope.methods.evaluate import statistics, write_rows
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.plan.code import unhashed
@@ -111,6 +111,19 @@ def deciding_numbers(draft: StudyDraft, card: Path, folder: Path) -> Report:
 
     def tables(plan: Plan, dataset: str) -> list[str]:
         return [_own_table(plan, dataset, deciding.NUMBERS, deciding.rows)]
+
+    return _report(draft, card, folder, folder / "results", tables)
+
+
+def slice_numbers(draft: StudyDraft, card: Path, folder: Path) -> Report:
+    """Return the table slices of the draft's columns of slices, and nothing else.
+
+    Raises UserError or UserErrors as `computed`.
+    """
+
+    def tables(plan: Plan, dataset: str) -> list[str]:
+        settings: dict[str, SettingValue] = {"columns": list(draft.slices)}
+        return [_own_table(plan, dataset, "slices", slices.rows, {"slices": settings})]
 
     return _report(draft, card, folder, folder / "results", tables)
 
@@ -206,15 +219,25 @@ def _own_table(
     dataset: str,
     name: str,
     rows: Callable[[EvaluationData], Iterable[ResultRow]],
+    settings: Mapping[str, dict[str, SettingValue]] | None = None,
 ) -> str:
     """Compute a table that no study has on its own; return its name.
+
+    settings: the study's key that the method names -> its content.
 
     A study has these numbers in several tables, which take longer.
     """
     spec = results.statistics(plan, VERDICTS, dataset)
     spec = _of_judges_of_the_file(plan, spec)
     output = plan.paths.statistics(name, dataset)
-    nothing = replace(spec, table=name, output=output, claims=[], required=None)
+    nothing = replace(
+        spec,
+        table=name,
+        output=output,
+        claims=[],
+        required=None,
+        settings={**spec.settings, **(settings or {})},
+    )
     write_rows(rows, _as_read_by_a_job(nothing))
     return name
 

@@ -74,6 +74,8 @@ class StudyDraft:
     """Judge with recorded scores -> aspect -> their scale, if it is people's."""
     require: Mapping[str, float] = field(default_factory=dict)
     """Statistic -> the required minimum (bar) for judges."""
+    slices: tuple[str, ...] = ()
+    """Columns that are kept with the items: their values are slices."""
     licence: str = NOT_STATED
     citation: str = NOT_STATED
 
@@ -362,6 +364,8 @@ def _dataset(draft: StudyDraft) -> CardContent:
         "files": _path_from_card(draft.data),
         "columns": _column_keys(guess),
     }
+    if draft.slices:
+        card["columns"]["meta"] = list(draft.slices)
     if draft.ratings != "people":
         card["ratings"] = draft.ratings
     if guess.means:
@@ -489,7 +493,7 @@ def copied_cells(draft: StudyDraft) -> dict[str, list[object]]:
     names = dict.fromkeys([*columns.columns_of("item"), *columns_of(draft.table.rows)])
     cells = {}
     for name in names:
-        if name in columns.used:
+        if name in columns.used or name in draft.slices:
             cells[name] = list(map(_cell, cells_of(draft.table.rows, name)))
     return cells
 

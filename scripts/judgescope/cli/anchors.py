@@ -188,6 +188,13 @@ class AnchoredJudge:
                     requested = allowed.spent[REQUESTS]
             return self._values(questions, replies, targets, draws), requested
 
+    def missing(self, targets: Sequence[str], draws: int) -> int:
+        """Return how many of the first `draws` replies on these texts the store lacks;
+        nothing is asked.
+        """
+        with self._opened(targets, draws) as (shard, _, questions):
+            return int(shard.find(questions.key_table).lacking().sum())
+
     def last_draw(self, targets: Sequence[str]) -> int:
         """Return the highest draw of these texts that the store has, -1 without one.
 

@@ -212,7 +212,19 @@ def _look(made: Passport, anchored: AnchoredJudge, path: Path) -> int:
 def _check_unasked(
     made: Passport, anchored: AnchoredJudge, path: Path, draw: int
 ) -> None:
-    """Raise UserError where the store has the draw of a look that did not begin."""
+    """Raise UserError where the store lacks draws of the baseline, which a look would
+    ask and pay again, or has the draw of a look that did not begin.
+    """
+    lacking = anchored.missing(made.targets, draw)
+    if lacking:
+        raise UserError(
+            "the store lacks replies of the passport's baseline: a look would ask them "
+            "again",
+            where=f"store {anchored.plan.study.store}, judge {made.judge}",
+            got=f"{lacking:,} of {len(made.targets) * draw:,} replies are missing",
+            todo="name the store that has them in the study's key store, or run the "
+            "study and make a new passport",
+        )
     if made.under_way == draw:
         return
     last = anchored.last_draw(made.targets)

@@ -377,3 +377,15 @@ def test_a_changed_passport_is_refused(place: Place) -> None:
         with pytest.raises(UserError, match=message):
             read(Path("judge.json"))
         Path("judge.json").write_bytes(whole)
+
+
+def test_a_look_without_the_baselines_store_is_refused_before_asking(
+    place: Place,
+) -> None:
+    place.passport()
+    before = Path("judge.json").read_bytes()
+    place.study.write(store="elsewhere")
+    place.judge.asked.clear()
+    with pytest.raises(UserError, match="lacks replies of the passport's baseline"):
+        place.gate(fresh=True)
+    assert not place.judge.asked and Path("judge.json").read_bytes() == before

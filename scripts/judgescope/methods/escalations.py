@@ -7,6 +7,7 @@ look at several it is weaker. (docs/methods.md, "What to buy")
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import permutations
 from typing import NamedTuple
 
@@ -41,21 +42,40 @@ class Escalation(NamedTuple):
         return f"{asked}@{','.join(f'{each:.4g}' for each in thresholds)}"
 
 
-def escalations_of(sellers: Sellers, part: AspectCandidates) -> Iterator[Escalation]:
+@dataclass(frozen=True)
+class CascadePromise:
+    """How many verdicts of a cascade may be wrong, and how seldom the promise breaks:
+    the study's key `cascades`.
+    """
+
+    error: float = 0.1
+    risk: float = 0.05
+
+    @classmethod
+    def of(cls, data: EvaluationData) -> "CascadePromise":
+        """The promise that the study states."""
+        return cls(**data.spec.settings.get("cascades", {}))  # type: ignore[arg-type]
+
+
+def escalations_of(
+    sellers: Sellers, part: AspectCandidates, promise: CascadePromise | None = None
+) -> Iterator[Escalation]:
     """Yield each judge with a confidence before a person, then each with a dearer one
     between them.
     """
+    stated = promise or CascadePromise()
+    limits = {"error": stated.error, "risk": stated.risk}
     if part.sure is None:
         return
     source, sure = part.sure
     for judge in sure:
-        yield Escalation((judge,), cascade_from([sure[judge]], source))
+        yield Escalation((judge,), cascade_from([sure[judge]], source, **limits))
     if len(sure) > MOST_CASCADING:
         return
     prices = {judge: sellers.price(Candidate((judge,))) for judge in sure}
     for cheap, dear in permutations(sure, 2):
         if prices[cheap] < prices[dear]:
-            cascade = cascade_from([sure[cheap], sure[dear]], source)
+            cascade = cascade_from([sure[cheap], sure[dear]], source, **limits)
             yield Escalation((cheap, dear), cascade)
 
 
@@ -69,7 +89,8 @@ def rows_of(
     if per_rating is None or part.sure is None:
         return
     stated = f"a person's rating costs US$ {per_rating:g}"
-    for escalation in escalations_of(sellers, part):
+    promise = CascadePromise.of(data)
+    for escalation in escalations_of(sellers, part, promise):
         name = escalation.name
         k = len(escalation.judges) + 1
         cascade = escalation.cascade
@@ -79,7 +100,8 @@ def rows_of(
             yield data.row(name, part.aspect, "left_to_people", "", nothing, k=k)
             continue
         prices = [sellers.price(Candidate((judge,))) for judge in escalation.judges]
-        at_most = f"at most {cascade.bound:.1%} wrong with a chance of 95 %"
+        chance = f"{100 * (1 - promise.risk):.3g} %"
+        at_most = f"at most {cascade.bound:.1%} wrong with a chance of {chance}"
         bound = f"{at_most}, of this cascade on its own"
         numbers = {
             "left_to_people": Estimate(cascade.left, n=n),

@@ -394,6 +394,7 @@ METHOD = Method(
     tables=("agreement",),
     texts=("systems",),
     parts=("bought", "decided", "confidences", "rating_price"),
+    settings="cascades",
     votes=True,
     bars=False,
     unordered="yes",

@@ -333,3 +333,17 @@ def test_with_the_price_of_a_rating_a_cascade_ends_at_a_person(tmp_path: Path) -
     expected = costs["a"]["value"] + 1000 * left["value"] * 0.25
     assert both["value"] == pytest.approx(expected)
     assert both["note"] == "a person's rating costs US$ 0.25"
+
+
+def test_the_study_says_how_often_a_cascade_may_be_wrong(tmp_path: Path) -> None:
+    wider = {"cascades": {"error": 0.35, "risk": 0.2}}
+    rows = stated_market(tmp_path, rating_price=0.25, settings=wider)
+    [left] = rows_of(rows, "left_to_people")
+    # Verdicts of confidence .6 are taken, too: a fifth of all is wrong.
+    assert left["judge"] == "a>people@0.6" and left["value"] < 0.01
+    [error] = rows_of(rows, "cascade_error")
+    assert error["value"] > 0.1 and "with a chance of 80 %" in error["note"]
+    narrow = {"cascades": {"error": 0.01, "risk": 0.05}}
+    rows = stated_market(tmp_path, rating_price=0.25, settings=narrow)
+    [left] = rows_of(rows, "left_to_people")
+    assert left["value"] is None

@@ -225,6 +225,17 @@ class Triage(Card):
     """The chance that a promise does not hold (δ)."""
 
 
+class Cascades(Card):
+    """What the method frontier promises of verdicts that a cascade of judges gives
+    before it asks a person.
+    """
+
+    error: float = Field(0.1, gt=0, lt=1)
+    """The largest share of wrong verdicts among them (α)."""
+    risk: float = Field(0.05, gt=0, lt=1)
+    """The chance that the promise does not hold (δ)."""
+
+
 class Rubrics(Card):
     """The points of a rubric's criteria, for the method rubrics.
 
@@ -305,6 +316,8 @@ class Study(Caps):
     """Settings of the methods corrected and choice: what systems really score."""
     slices: Slicing = Slicing()
     """Settings of the method slices: on which part a judge does worse."""
+    cascades: Cascades = Cascades()
+    """Settings of the method frontier: how often cascades of judges may be wrong."""
     rubrics: Rubrics = Rubrics()
     """Settings of the method rubrics: criteria with points that experts mark."""
     triage: Triage = Triage()

@@ -352,6 +352,12 @@ def audit_page_options() -> list[CommandOption]:
             "dataset … are shown if each value has enough rated texts",
             repeated=True,
         ),
+        CommandOption(
+            "--require-slices",
+            None,
+            "every minimum must also be reached on each part that --slice shows",
+            switch=True,
+        ),
         CommandOption("--json", None, "print JSON instead of the page", switch=True),
         CommandOption(
             "--yes",

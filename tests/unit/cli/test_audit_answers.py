@@ -506,3 +506,38 @@ def test_parts_of_one_source_have_no_test(audit: Audit) -> None:
     rows = [{**row, "topic": ("law", "sport")[at % 2]} for at, row in enumerate(made())]
     parts = audit(rows, "--json", "--slice", "topic").content["slices"]
     assert parts and all(part["tests"] == [] for part in parts)
+
+
+def test_a_minimum_may_be_required_on_each_part(audit: Audit) -> None:
+    rows = blind_on_law(600)
+    words = ("--slice", "topic", "--require", "spearman=.15")
+    assert audit(rows, *words).status == 0
+    done = audit(rows, *words, "--require-slices")
+    assert done.status == 1
+    said = " ".join(done.part("By topic:").split())
+    assert "judge misses" in said and "judge meets" in said
+    content = audit(rows, *words, "--require-slices", "--json").content
+    outcomes = {
+        part["value"]: [bar["outcome"] for bar in part["bars"]]
+        for part in content["slices"]
+    }
+    assert outcomes == {"law": ["misses"], "sport": ["meets"]}
+    assert content["exit_code"] == 1 and content["verdict"] == "misses"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--slice", "topic"), "no minimum that could hold"),
+        (("--require", "spearman=.1"), "shown in no parts"),
+    ],
+)
+def test_nothing_to_require_on_parts_is_an_error(
+    words: tuple[str, ...], message: str, audit: Audit
+) -> None:
+    rows = [{**row, "topics": row["topic"]} for row in with_topics()]
+    for row in rows:
+        if "--slice" not in words:
+            del row["topic"]
+    done = audit(rows, *words, "--require-slices")
+    assert done.status == 3 and message in done.err

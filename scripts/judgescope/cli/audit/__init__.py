@@ -84,7 +84,9 @@ def _audited(args: argparse.Namespace) -> int:
     if args.errors is not None:
         check_output(args.errors, [".csv"])
     draft = table.draft_of(args, require)
-    slices.slice_columns(draft, args.slice)
+    columns = slices.slice_columns(draft, args.slice)
+    if args.require_slices:
+        slices.check_bars(draft, columns)
     with TemporaryDirectory(prefix="judgescope-") as folder:
         kept = args.write or Path(folder)
         card = study.written(draft, kept)
@@ -93,7 +95,7 @@ def _audited(args: argparse.Namespace) -> int:
         draft,
         results,
         texts=not args.no_texts,
-        slices=list(slices.slices_of(draft, args.slice)),
+        slices=list(slices.slices_of(draft, args.slice, bars=args.require_slices)),
     )
     if args.html is not None:
         args.html.write_text(page.as_html(findings), encoding="utf-8", newline="\n")

@@ -269,6 +269,16 @@ class ShownSliceTest(Struct, kw_only=True):
     worse: bool
 
 
+class SliceBar(Struct, kw_only=True):
+    """A required minimum on a part."""
+
+    judge: str
+    aspect: str
+    statistic: str
+    outcome: str
+    value: float | None
+
+
 class ShownSlice(Struct, kw_only=True):
     """The rows with one value of a column."""
 
@@ -281,6 +291,7 @@ class ShownSlice(Struct, kw_only=True):
         list[ShownSliceTest],
         _about("Empty of a part that is too small, or whose sources are in others."),
     ]
+    bars: Annotated[list[SliceBar], _about("Of --require-slices; empty without it.")]
     why_none: str
 
 

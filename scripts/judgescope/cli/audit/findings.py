@@ -137,11 +137,16 @@ class AuditFindings:
 
     @property
     def status(self) -> int:
-        """Return the exit code: that of the worst bar, 0 if no bar is set."""
+        """Return the exit code: that of the worst bar, 0 if no bar is set; those on
+        parts count if they are to hold there. A part without numbers cannot tell.
+        """
         if self.draft.require and not self.judges:
             return CANNOT_TELL
         bars = [claim for claim in self.all_claims if claim.kind.startswith(BAR)]
-        outcomes = {claim.outcome for claim in bars}
+        on_parts = [claim for part in self.slices for claim in part.bars]
+        outcomes = {claim.outcome for claim in (*bars, *on_parts)}
+        if on_parts and not all(part.bars for part in self.slices):
+            outcomes.add(Outcome.CANNOT_TELL)
         if Outcome.MISSES in outcomes:
             return MISSES
         return MEETS if outcomes <= {Outcome.MEETS} else CANNOT_TELL

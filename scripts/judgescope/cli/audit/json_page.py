@@ -27,6 +27,7 @@ from judgescope.cli.audit.content import (
     ShownSlice,
     ShownSliceTest,
     ShownUnrated,
+    SliceBar,
 )
 from judgescope.cli.audit.disagreements import Disagreement
 from judgescope.cli.audit.findings import VERDICTS, AuditFindings
@@ -310,6 +311,16 @@ def _slice(part: TableSlice, texts: bool) -> ShownSlice:
                 worse=test.worse,
             )
             for test in part.tests
+        ],
+        bars=[
+            SliceBar(
+                judge=claim.row.judge,
+                aspect=claim.row.judged,
+                statistic=claim.row.statistic,
+                outcome=claim.outcome.value,
+                value=claim.row.value,
+            )
+            for claim in part.bars
         ],
         why_none=part.why_none,
     )

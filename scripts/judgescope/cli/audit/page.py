@@ -34,10 +34,11 @@ from judgescope.cli.audit.wording import (
 )
 from judgescope.cli.terminal import plain
 from judgescope.report.cells import figures, short
+from judgescope.report.claims import ReportedClaim
 from judgescope.report.rows import ReportRow
 from judgescope.report.words import count, label, p_value, plural
 from judgescope.statistics.headline import cut
-from judgescope.statistics.verdict import legend_of_signs
+from judgescope.statistics.verdict import Outcome, legend_of_signs
 
 __all__ = [
     "VERDICTS",
@@ -52,6 +53,8 @@ __all__ = [
     "verdict_lines",
 ]
 ROWS_TO_READ: Final = "Rows to read, where judge and people disagree most"
+BAR_WORDS: Final = {Outcome.MEETS: "meets", Outcome.MISSES: "misses"}
+"""How a bar came out, on a part; any other outcome cannot tell."""
 MOST_STEPS: Final = 7
 """Scales with more steps are shown by ranks in the terminal."""
 
@@ -219,6 +222,13 @@ def _slices(findings: AuditFindings) -> Iterator[Sequence[str]]:
         yield [plain(f"By {column}:"), *_listed(map(plain, lines))]
 
 
+def _bar_line(findings: AuditFindings, claim: ReportedClaim) -> str:
+    """Whether a part meets a minimum."""
+    verdict = BAR_WORDS.get(claim.outcome, "cannot tell:")
+    bar = claim.respect.format(claim.subject)
+    return f"{findings.named(claim.row.judge)} {verdict} {bar}"
+
+
 def _beside_rest(part: TableSlice, row: ReportRow) -> str:
     """The number of a part minus that of the rest, where it is tested."""
     for test in part.tests:
@@ -239,6 +249,7 @@ def slice_lines(findings: AuditFindings) -> dict[str, list[str]]:
             number = f"{label(row.statistic)} {figures(row)}"
             beside = _beside_rest(part, row)
             numbers.append(f"{findings.named(row.judge)}, {name}: {number}{beside}")
+        numbers += [_bar_line(findings, claim) for claim in part.bars]
         said = "; ".join(numbers) or part.why_none
         value = part.value if findings.texts else "a value"
         counted = f"{plural(part.rows, 'row')}, {count(part.rated)} rated"

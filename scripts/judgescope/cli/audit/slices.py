@@ -15,6 +15,8 @@ from judgescope.cli.init.cards import StudyDraft
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.data.column_rows import cells_of
 from judgescope.methods import deciding
+from judgescope.methods.claims.base import BAR
+from judgescope.report.claims import ReportedClaim, own_claims
 from judgescope.report.rows import ReportRow
 from judgescope.report.worse_slices import GAP, P_HOLM
 from judgescope.statistics.slices import LEVEL
@@ -81,6 +83,8 @@ class TableSlice:
     """A judge's deciding number on each aspect, "" of a value without one."""
     why_none: str = ""
     """Why there are no numbers, "" if there are."""
+    bars: Sequence[ReportedClaim] = ()
+    """The required minimums on the part, if they are to hold on each."""
     tests: Sequence[SliceTest] = ()
     """The part beside the rest; empty of a part that is too small, and of a column
     whose values differ within a source."""
@@ -143,8 +147,30 @@ def _rated_by_value(draft: StudyDraft, column: str) -> dict[str, int]:
     return dict(sorted(counts.items()))
 
 
-def slices_of(draft: StudyDraft, named: Sequence[str] = ()) -> Iterator[TableSlice]:
-    """Yield the parts of a table with their numbers, column by column."""
+def check_bars(draft: StudyDraft, columns: Sequence[str]) -> None:
+    """Raise UserError where minimums are to hold on each part, and there are none."""
+    where = f"{draft.table.file}, --require-slices"
+    if not draft.require:
+        raise UserError(
+            "there is no minimum that could hold on each part",
+            where=where,
+            todo="name one, such as --require spearman=.5",
+        )
+    if not columns:
+        raise UserError(
+            "the table is shown in no parts",
+            where=where,
+            allowed=draft.table.columns,
+            todo="name a column: --slice COLUMN",
+        )
+
+
+def slices_of(
+    draft: StudyDraft, named: Sequence[str] = (), *, bars: bool = False
+) -> Iterator[TableSlice]:
+    """Yield the parts of a table with their numbers, column by column; bars: whether
+    the draft's minimums are to hold on each.
+    """
     if not draft.columns.judges:
         return
     columns = slice_columns(draft, named)
@@ -154,15 +180,20 @@ def slices_of(draft: StudyDraft, named: Sequence[str] = ()) -> Iterator[TableSli
         for value, rated in _rated_by_value(draft, column).items():
             places = [at for at, found in enumerate(values) if found == value]
             numbers: Sequence[ReportRow] = ()
+            required: Sequence[ReportedClaim] = ()
             why = "" if rated else "no row is rated"
             if rated:
                 try:
                     numbers = _numbers(_part(draft, places))
+                    if bars:
+                        required = _bars(draft, _part(draft, places))
                 except (UserError, UserErrors) as error:
                     first = error.errors[0] if isinstance(error, UserErrors) else error
                     why = first.what
             tested = tests.get(f"{column}: {value}", ())
-            yield TableSlice(column, value, len(places), rated, numbers, why, tested)
+            yield TableSlice(
+                column, value, len(places), rated, numbers, why, required, tested
+            )
 
 
 def _tests(draft: StudyDraft, columns: Sequence[str]) -> dict[str, list[SliceTest]]:
@@ -204,6 +235,20 @@ def _part(draft: StudyDraft, places: Sequence[int]) -> StudyDraft:
         copied=True,
     )
     return replace(draft, table=table, require={})
+
+
+def _bars(draft: StudyDraft, part: StudyDraft) -> list[ReportedClaim]:
+    """The minimums of a table on one of its parts, of all judges."""
+    with TemporaryDirectory(prefix="judgescope-") as folder:
+        required = replace(part, require=draft.require)
+        card = study.written(required, Path(folder))
+        out = Path(folder) / "results"
+        report = study.computed(required, card, Path(folder), out)
+        claims = []
+        for judge in report.judges:
+            if judge.engine == "recorded":
+                claims += own_claims(report, judge)
+    return [claim for claim in claims if claim.kind.startswith(BAR)]
 
 
 def _numbers(draft: StudyDraft) -> list[ReportRow]:

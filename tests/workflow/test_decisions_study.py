@@ -126,3 +126,11 @@ def test_tokens_are_counted_and_priced(study: AskedStudy) -> None:
         if row["judge"] == "decide"
     }
     assert cost["usd"] == pytest.approx(2 * len(rows()) * 11 * 100 / 1e6)
+
+
+def test_check_warns_of_a_host_that_counts_too_few_tokens(study: AskedStudy) -> None:
+    """The stand-in counts 11 tokens in every request, as a host that cuts would."""
+    done = study.judgescope("check")
+    said = " ".join(done.stdout.split())
+    assert "the host of decide (loop) counted far fewer input tokens" in said
+    assert "at most 11" in said and "cut_parts" in said

@@ -261,6 +261,13 @@ class RecordedEngine:
                     f"{matches.sure}, is 0 or 1 throughout: verdicts look like that, "
                     "probabilities do not"
                 )
+            percent = self.card.rows.confidence_as == "percent"
+            if percent and matches.chances and max(matches.chances) <= 1 / 100:
+                lines.append(
+                    f"{self.card.model}: the confidence of {judge} in {aspect}, column "
+                    f"{matches.sure}, is at most 1 %: probabilities from 0 to 1 look "
+                    "like that; leave out `confidence_as: percent`"
+                )
         return lines
 
     def _unmatched_rows(self) -> Iterator[str]:

@@ -130,8 +130,12 @@ def _print_bill(plan: Plan, spec: CheckSpec, unread: StudyReplies) -> None:
     items = {name: len(writing.Imagined(plan, name).items) for name in plan.evaluated}
     for line in notices.too_few(plan, items):
         print(f"  {line}")
-    for line in bill(plan, estimates(plan, unread)):
+    models = estimates(plan, unread)
+    for line in bill(plan, models):
         print(line)
+    for model in models:
+        for line in model.cut_states():
+            print(f"  {line}")
 
 
 def _print_unread(unread: StudyReplies) -> None:

@@ -68,6 +68,15 @@ class ReplySample(NamedTuple):
         )
 
 
+class SizedRequests(NamedTuple):
+    """The lengths of a judge's answered requests, and the tokens that the host counted
+    in each.
+    """
+
+    characters: list[int]
+    tokens: list[int]
+
+
 class ModelRequests:
     """The requests of a study to one model."""
 
@@ -91,6 +100,7 @@ class ModelRequests:
         self._sample = ReplySample()
         self._counted: list[int] = []
         self._spelled = 0
+        self._sized: dict[str, SizedRequests] = {}
         self.asked: list[writing.Asked] = []
         for dataset in plan.datasets:
             self.asked += self._of(dataset)
@@ -135,6 +145,9 @@ class ModelRequests:
         for count in job.counts(replies):
             sample = _sampled(job, replies, count.judge)
             self._sample = self._sample.plus(sample)
+            if isinstance(self.card, cards.SystemOneModel):
+                sized = self._sized.setdefault(count.judge, SizedRequests([], []))
+                _add_sizes(sized, job, replies, count.judge)
             enough = sample.replies >= pricing.ENOUGH
             yield writing.Asked(
                 texts.dataset,
@@ -173,6 +186,22 @@ class ModelRequests:
             unasked = {batch.name for batch in missing if batch.dataset == dataset}
             self.asked += writing.asked_of_supervisor(
                 self.card, self.store, texts, unasked
+            )
+
+    def cut_states(self) -> Iterator[str]:
+        """Yield a warning for each judge whose host seems to cut long states."""
+        for judge, sized in self._sized.items():
+            cut = pricing.cut_requests(*sized)
+            if not cut:
+                continue
+            longest = max(sized.characters)
+            yield (
+                f"warning: the host of {judge} ({self.model}) counted far fewer input "
+                f"tokens than their length lets expect in {cut} of "
+                f"{len(sized.tokens)} stored replies (at most {max(sized.tokens):,}; "
+                f"the longest request has {longest:,} characters): it may cut long "
+                "states without a word; shorten them with `cut_parts` in the judge's "
+                "card, or ask a host with a larger context"
             )
 
     @property
@@ -268,6 +297,21 @@ class ModelRequests:
             rate = 60 * self.pace.replies / self.pace.seconds
             known.append((missing / rate, "at the pace of earlier jobs"))
         return max(known, default=None)
+
+
+def _add_sizes(
+    sized: SizedRequests, job: QuestionPlan, stored: StoredReplies, judge: str
+) -> None:
+    """Add a sample of a judge's answered requests, of those with counted tokens."""
+    requests = job.places(judge)
+    complete = requests[stored.lacking()[requests] == 0]
+    for number in complete[:: max(1, len(complete) // SAMPLE)].tolist():
+        reply = stored.reply(int(stored.key_table.first[number]))
+        counted = (reply.usage or {}).get("prompt")
+        if reply.status == "ok" and counted:
+            place = stored.key_table.representative[number]
+            sized.characters.append(int(job.characters[place]))
+            sized.tokens.append(counted)
 
 
 def _sampled(job: QuestionPlan, stored: StoredReplies, judge: str) -> ReplySample:

@@ -53,6 +53,29 @@ def density(tokens: int, characters: int, replies: int, where: str) -> Density:
     return Density(tokens / characters, f"as in {replies} replies {where}")
 
 
+def cut_requests(characters: Iterable[int], tokens: Iterable[int]) -> int:
+    """How many requests have far fewer tokens than their length lets expect, as if the
+    host had cut them.
+
+    characters, tokens: of each request. Far fewer are less than one for ten characters,
+    or less than half of what the shorter half of the requests has for its length. 0 of
+    fewer than ENOUGH requests, as nothing is known of them then.
+
+    >>> cut_requests([400] * 20 + [8000] * 5, [100] * 20 + [512] * 5)
+    5
+    >>> cut_requests([400] * 20 + [8000] * 5, [100] * 20 + [2000] * 5)
+    0
+    """
+    pairs = sorted(zip(characters, tokens, strict=True))
+    if len(pairs) < ENOUGH:
+        return 0
+    shorter = sorted(known / size for size, known in pairs[: len(pairs) // 2] if size)
+    usual = shorter[len(shorter) // 2] if shorter else 0.0
+    sparsest = 1 / 10
+    least = max(sparsest, usual / 2)
+    return sum(known < least * size for size, known in pairs)
+
+
 def tokenizer(path: Path, where: str) -> Callable[[str], int]:
     """Return a function that counts the tokens of a text by a model's tokenizer.json.
 

@@ -123,6 +123,18 @@ def test_a_column_of_verdicts_is_noticed(tmp_path: Path) -> None:
     assert not sure.notices
 
 
+def test_probabilities_that_a_card_calls_percentages_are_noticed(
+    tmp_path: Path,
+) -> None:
+    made = recorded(tmp_path, [0.9, 0.6, 1.0], confidence_as="percent")
+    confidences(made)
+    [line] = made.notices
+    assert "leave out `confidence_as: percent`" in line and "column p" in line
+    percent = recorded(tmp_path, [0.9, 60, 80], confidence_as="percent")
+    confidences(percent)
+    assert not percent.notices
+
+
 def test_a_card_can_say_that_a_judge_has_none(tmp_path: Path) -> None:
     made = recorded(tmp_path, [0.9, 0.6, 0.7])
     silent = judge().model_copy(update={"confidence": "none"})

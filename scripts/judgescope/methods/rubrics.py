@@ -14,6 +14,7 @@ from judgescope.core.rng import stream
 from judgescope.methods.base import HUMAN, Method, present
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet
 from judgescope.methods.labels import label_aspects, labelled, truth_of
+from judgescope.methods.measures import why_not_of_people
 from judgescope.methods.rubric_numbers import (
     Rubric,
     RubricNumber,
@@ -38,12 +39,10 @@ def rows(data: EvaluationData) -> Iterator[ResultRow]:
     `slice` names the criterion or theme that is compared with the rest.
     """
     points = points_of(data)
-    why = ""
-    if data.spec.ratings != "human":
-        why = f"ratings are {data.spec.ratings}, not human"
-    elif not points:
+    why = why_not_of_people(data)
+    if not why and not points:
         why = NO_CRITERIA
-    elif max(points.values()) <= 0:
+    elif not why and max(points.values()) <= 0:
         why = NO_POINTS
     if why:
         nothing = Estimate.undefined(why)

@@ -54,7 +54,7 @@ def data_of(
             tables.add_scores("systems", judge, name, targets, verdicts[code])
     facts = judge_facts([*NAMES], [0.0, 1.0], (0.0, 1.0)) | {"engine": "llama"}
     fields: dict[str, Any] = {
-        "ratings": "human",
+        "ratings": "people",
         "aspects": dict.fromkeys(NAMES, LABELS),
         "judges": dict.fromkeys(graders, facts),
         "settings": {"rubrics": {"points": points or {}, "themes": themes or {}}},
@@ -135,7 +135,8 @@ def test_each_judge_has_its_own_rows_and_controls_none() -> None:
 @pytest.mark.parametrize(
     ("fields", "why"),
     [
-        ({"ratings": "planned"}, "ratings are planned, not human"),
+        ({"ratings": "planned"}, "ratings are planned, not people's"),
+        ({"ratings": "model"}, "ratings are a model's, not people's"),
         (
             {"aspects": {name: {"values": None, "ends": [0.0, 1.0]} for name in NAMES}},
             NO_CRITERIA,

@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
-from judgescope.parsing.judgment import Scale
-from judgescope.parsing.parsers import PARSERS
+from judgescope.parsing.judgment import PARSERS, Scale
 from judgescope.statistics.corrected import (
     CorrectedMean,
     RatedTexts,

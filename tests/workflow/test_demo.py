@@ -12,6 +12,7 @@ from math import inf
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 from msgspec import structs
@@ -199,6 +200,7 @@ def test_a_judge_that_is_minus_the_length_holds_no_claim(
         load_yaml(Path("config/config.yaml"))[0], demo, source="config.yaml"
     )
     study = evaluation_data(results.statistics(plan, "verdicts", dataset))
+    assert isinstance(study.scores, pa.Table)
     longer = study.scores.filter(pc.field("judge") == "length").to_pylist()
     brevity = [row | {"judge": "brevity", "value": -row["value"]} for row in longer]
     study = replace(

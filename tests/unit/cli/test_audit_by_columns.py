@@ -14,6 +14,7 @@ from judgescope.cli.audit import by_columns, study, table
 from judgescope.cli.main import command_line
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.data import plain_table
+from judgescope.scoring.computed import compute
 
 Rows = list[dict[str, Any]]
 N = 60
@@ -149,7 +150,6 @@ def test_tables_that_are_not_plain_are_left_to_the_jobs(
 ) -> None:
     file = written(OTHER[name], tmp_path)
     used = []
-    compute = study.compute
 
     def noted(*spec: Any) -> None:
         used.append(spec)

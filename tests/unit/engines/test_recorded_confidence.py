@@ -14,7 +14,7 @@ from judgescope.engines.base import EngineInputs, Subject
 from judgescope.engines.recorded import RecordedEngine
 from judgescope.parsing.judgment import Scale
 from judgescope.schema.cards import Judge, RatingScale, RecordedModel, RecordedRows
-from judgescope.scoring.computed import _verdict
+from judgescope.scoring.computed import verdict
 
 PASSED = RatingScale(labels=["fail", "pass"])
 WORDS = Scale(0, 1, 1, ("fail", "pass"), words=(("fail", 0), ("pass", 1)))
@@ -53,20 +53,20 @@ def judge(draws: int = 1) -> Judge:
 
 def recorded(folder: Path, chances: list[Any], **columns: Any) -> RecordedEngine:
     rows = []
-    for (item, system, verdict), chance in zip(VERDICTS, chances, strict=True):
-        rows.append({"id": item, "by": system, "verdict": verdict, "p": chance})
+    for (item, system, label), chance in zip(VERDICTS, chances, strict=True):
+        rows.append({"id": item, "by": system, "verdict": label, "p": chance})
     return engine(folder, COLUMNS | columns, rows)
 
 
 def confidences(made: RecordedEngine) -> list[float | None]:
     answers = made.answer(judge(), "fluency", PASSED, SUBJECTS)
-    return [_verdict(draws[0], WORDS).confidence for draws in answers]
+    return [verdict(draws[0], WORDS).confidence for draws in answers]
 
 
 def test_a_confidence_belongs_to_the_verdict_of_its_row(tmp_path: Path) -> None:
     made = recorded(tmp_path, [0.9, "0.6", None])
     answers = made.answer(judge(), "fluency", PASSED, SUBJECTS)
-    read = [_verdict(draws[0], WORDS) for draws in answers]
+    read = [verdict(draws[0], WORDS) for draws in answers]
     assert [each.label for each in read] == ["pass", "fail", "pass"]
     assert [each.confidence for each in read] == [0.9, 0.6, None]
     assert {each.confidence_source for each in read} == {"column"}

@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from dataset_in_memory import DatasetTables, Floats, Row, judge_facts, scales
@@ -545,6 +546,7 @@ def chained(lost: slice = slice(0)) -> EvaluationData:
     x = points(-world.system.astype(float))
     x[lost] = NAN
     study = world.study({"j": x}, chains=[["worse", "few"]])
+    assert isinstance(study.scores, pa.Table)
     targets, scores = study.targets.to_pylist(), study.scores.to_pylist()
     named = {"perturbation": "worse", "degree": "few", "status": "ok"}
     steps = world.system.tolist()

@@ -5,6 +5,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from dataset_in_memory import Row, row_of
@@ -274,6 +275,7 @@ def labelled(
         aspects={"clear": SCALE},
         **spec,
     )
+    assert isinstance(data.scores, pa.Table)
     rows = data.scores.to_pylist()
     for row in rows:
         if row["target"] in marked:

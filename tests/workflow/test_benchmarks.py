@@ -65,6 +65,7 @@ SMALL: dict[str, tuple[dict[str, Any], list[str]]] = {
     "priced": ({"WORDINGS": ["term"], "ITEMS": FEW_ITEMS}, []),
     "report_sizes": ({}, ["3", "2", "2"]),
     "slices": ({"TEXTS": 160}, ["2"]),
+    "summeval_story": ({}, ["nowhere"]),
     "store": ({"REPLIES": 1_600}, []),
     "verdicts": ({}, ["--studies", "1"]),
 }

@@ -74,9 +74,11 @@ NEEDS = {"explore": [needs_browser], "prefixes": [needs_real_data]}
 SERVED = {
     "planted_checks",
     "planted_confidence",
+    "planted_controls",
     "planted_drift",
     "planted_page",
     "planted_prompts",
+    "planted_tallies",
     "planted_worlds",
     "effects",
     "reasons",

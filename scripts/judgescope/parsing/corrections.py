@@ -5,7 +5,7 @@ states replaces what stood before; words about the text state nothing.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -35,17 +35,26 @@ _DISTANT = (
     rf"|let me (?:correct {_IT}(?: to)?|{_CHANGE})|(?<!if )i(?:'ll| will) {_CHANGE}"
     r"|my mistake|i was wrong|i changed my mind"
 )
+_FOREIGN_STRONG = (
+    "korrektur|corrección|correzione|correção|correctie|поправка|更正|訂正"
+)
 _STRONG = (
-    rf"{_DISTANT}|correction"
+    rf"{_DISTANT}|correction|{_FOREIGN_STRONG}"
     r"|(?:revised|corrected|changed|lowered|raised|adjusted) (?:up |down )?to"
     rf"|(?<!if )i(?:'d| would)? (?:{_CHANGE}|changed {_IT}(?: (?:down |up )?to)?)"
 )
+_FOREIGN_WEAK = (
+    r"besser gesagt|oder besser|bei näherer betrachtung|nach (?:kurzer|reiflicher)"
+    r" überlegung|(?:ou )?plutôt|après réflexion|pardon|(?:o )?mejor dicho|perdón"
+    r"|pensándolo (?:bien|mejor)|anzi|o meglio|ripensandoci|aliás|ou melhor"
+    r"|pensando melhor|bij nader inzien|doch|точнее|вернее"
+)
 # `Yes: 1, No: 0` are names; `no 5` and `No. 5` deny or number something
 _WEAK = (
-    r"(?:no|nein|non)(?=[,;!?…–—-]|\.(?!\s*\d)|\s*\Z|\s[–—-]"
+    r"(?:no|nein|non|não|nee|нет|不|いや|いいえ)(?=[,;!?…–—-]|\.(?!\s*\d)|\s*\Z|\s[–—-]"
     r"|\s(?:wait|sorry|actually|rather|oops|hold|scratch|strike|make|i|on)\b)"
     r"|actually|or rather|rather|sorry(?!\s+\w{1,2}\b(?<!\bi))|oops"
-    r"|or better(?: still| yet)?|nope|anzi|doch|plutôt"
+    rf"|or better(?: still| yet)?|nope|{_FOREIGN_WEAK}"
 )
 _SIGHS = r"(?:(?:hmm+|oh|ah|um|uh|er|oops|well|but|yet|or)[,.!… ]{1,3}){0,2}"
 _BETWEEN = r"[\s,.;:!…–—-]{1,4}"
@@ -58,9 +67,15 @@ CORRECTION_WORDS: Final = frozenset(
     b" strike forget back hold thought thoughts reflection reconsideration"
     b" consideration inspection look reading read again reconsidering change changed"
     b" revise revised correct corrected lower lowered raise raised adjust adjusted"
-    b" mistake wrong better kidding nein non anzi doch".split()
+    b" mistake wrong better kidding nein non nee anzi doch korrektur besser betrachtung"
+    b" pardon mejor meglio ripensandoci correzione melhor correctie inzien".split()
 )
-"""Words in letters a-z; every correction has one of them."""
+"""Words in letters a-z; every correction in ASCII has one of them."""
+_FOREIGN_WORD: Final = re.compile(
+    r"überlegung|plutôt|réflexion|perdón|pensándolo|corrección|não|aliás|correção"
+    r"|нет|точнее|вернее|поправка|不|いや|いいえ|更正|訂正"
+)
+"""Every other correction has one of these words."""
 _ADJACENT: Final = re.compile(r"[\s*_\"'`)\]}.,;:!?…–—-]{0,12}")
 _NAME_BEFORE: Final = re.compile(
     r"(?<!reason)(?<!rationale)(?<!explanation)(?<!comment)(?<!edit)(?<!update)"
@@ -122,7 +137,20 @@ def may_be_corrected(folded: str, start: int) -> bool:
     """
     behind = folded[start:]
     # most replies end with their verdict
-    return len(behind) > 1 and not CORRECTION_WORDS.isdisjoint(words_in(behind))
+    return len(behind) > 1 and has_correction_word(behind, words_in(behind))
+
+
+def has_correction_word(folded: str, words: Iterable[bytes]) -> bool:
+    """Return whether a folded text has a word of corrections.
+
+    words: at least those of `CORRECTION_WORDS` that the text has.
+
+    >>> has_correction_word("note: 4, plutôt 3", [b"note"])
+    True
+    """
+    if not CORRECTION_WORDS.isdisjoint(words):
+        return True
+    return not folded.isascii() and _FOREIGN_WORD.search(folded) is not None
 
 
 def corrections(folded: str, start: int) -> Iterator[Correction]:

@@ -56,7 +56,7 @@ _OF_BOTH = rf"(?: (?:one|{TEXT}|choice))?(?: of (?:the )?(?:two|both|pair))?"
 _BEST = (
     rf"(?:{_IS} {_DEGREE}(?:the )?{_DEGREE}(?:stronger|better|superior|best"
     rf"|strongest){_OF_BOTH}|comes out (?:ahead|on top)|has the (?:edge|advantage)"
-    r"|gets my vote|takes it|prevails)"
+    r"|gets my vote|takes it|prevails|wins)"
 )
 _WORST = (
     rf"(?:{_IS} {_DEGREE}(?:the )?{_DEGREE}(?:weaker|worse|poorer|inferior|lesser"
@@ -101,7 +101,7 @@ _SIGNS = re.compile(
     r"\b(?:than|to|over|as|against|by|with|behind|out|are|second|edges|beats|top|tops"
     r"|trails|equals|outperforms|surpasses|outdoes|outshines|outclasses|defeats"
     r"|trumps|bests|match|short|weaker|worse|stronger|better|superior|inferior|best"
-    r"|worst|loses|edge|advantage|vote|takes|prevails|poorer|lesser|beside)\b"
+    r"|worst|loses|edge|advantage|vote|takes|prevails|wins|poorer|lesser|beside)\b"
 )
 """Every comparison has one of these words."""
 COMPARED = "compared"

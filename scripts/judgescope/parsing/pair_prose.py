@@ -232,7 +232,7 @@ def _last_line(folded: str, tie: str) -> SideInText | None:
         return (reading, bracket.start(), end) if reading else None
     if not any(word in folded for word in ("tie", "draw", "equal", "neither")):
         return None
-    tied = re.search(r"(?:^|[.!?\n]\s?)([^.!?\n]{1,60})[.!\s]*\Z", folded)
+    tied = re.search(r"(?:^|[.!?;\n]\s?)([^.!?;\n]{1,60})[.!\s]*\Z", folded)
     if tied and PLAIN_TIE.fullmatch(tied[1]):
         return SideReading("tie"), tied.start(1), end
     return None

@@ -53,7 +53,7 @@ SHORT_REFUSAL: Final = 300
 """The maximum number of characters of a refusal; longer replies discuss refusals."""
 
 
-@parser("choice", 12, options=("tie",))
+@parser("choice", 13, options=("tie",))
 def read_choice(text: str, _: Scale | None, *, tie: str = "") -> Judgment:
     """Return 1 for A, -1 for B, 0 for a tie; unparsed if no choice is made.
 

@@ -4,11 +4,11 @@ import re
 from functools import lru_cache
 
 from judgescope.parsing.corrections import (
-    CORRECTION_WORDS,
     NOTHING,
     TAKEN_BACK,
     Correction,
     corrections,
+    has_correction_word,
     may_be_corrected,
 )
 from judgescope.parsing.glance import Glance
@@ -97,7 +97,7 @@ def corrected(
     Without words of a correction behind the verdict, it stays. A reply of which nothing
     was read may end in a correction, too (`9? No, 8.`).
     """
-    if CORRECTION_WORDS.isdisjoint(seen.words):
+    if not has_correction_word(visible, seen.words):
         return verdict
     start = max(verdict.end, verdict.start or 0)
     shown = None

@@ -35,7 +35,7 @@ _GIVE = (
     rf"(?:{_OBJECT}(?:\s+(?:only|just))?{_ARTICLE}|{_IT})"
 )
 _DECIDE = (
-    r"(?:(?:i|we|i'd|i'll)\s+(?:would\s+|will\s+)?put\s+(?:it|this|that|the)"
+    r"(?:(?:i|we|i'd|i'll)\s+(?:would\s+|will\s+)?(?:put|place)\s+(?:it|this|that|the)"
     rf"(?:\s+[a-z]{{2,20}}){{0,2}}\s+at(?:{_ARTICLE})?"
     r"|(?:i|we|i'd|i'll)\s+(?:would\s+|will\s+|'d\s+)?(?:say|choose|pick|select|"
     r"settle\s+(?:on|for)|go\s+(?:with|for)|opt\s+for)"
@@ -111,6 +111,9 @@ FORMS = {
     r"(?=\s{0,2}[^\d\s])(?![^\n]{0,200}[.;,]\s\(?\d[.)]\s)"
     # `Rating:`, and below it a list
     r"(?(below)(?<!\W1\.\s)(?![^\n]{0,400}\n\W{0,8}\d{1,2}[.)]\s)|)",
+    # `评分：4。内容准确。`: no blank follows a full stop
+    "named_unspaced": rf"(?m)^[ \t*_#>\"'{{-]{{0,8}}(?:{_FOREIGN})[*_\"'`]{{0,4}}"
+    r"\s?:VALUE[.;,](?=[^\x00-\x7f])",
     # `Die Bewertung ist 4`, `Итоговая оценка - 4`, `评分是4`
     "named_word": rf"(?m)^[ \t*_#>\"'{{-]{{0,8}}(?:[^\W\d_]{{1,20}}\s){{0,3}}"
     rf"[^\W\d_a-z]{{0,8}}?(?:{_FOREIGN})[*_\"'`]{{0,4}}(?:\s[^\W\d_]{{1,12}})?"
@@ -155,6 +158,7 @@ SIGNS_OF_FORMS = {
     "fraction": ("/", "out"),
     "named_line": (":", "="),
     "named_lead": (":", "="),
+    "named_unspaced": (":",),
     "glossed": ("(",),
     "answer": ("answer",),
     "total": ("total",),

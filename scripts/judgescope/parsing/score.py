@@ -73,7 +73,7 @@ FEW_WORDS = 2
 _RATED_ALONE = re.compile(r"[\W_]*\d(?:\.\d+)?(?:\s?/\s?\d+)?[\W_]*")
 
 
-@parser("score", 14, needs_scale=True)
+@parser("score", 15, needs_scale=True)
 def read_score(text: str, scale: Scale) -> Judgment:
     """Return the last labelled rating; without one, that of the first matching pattern.
 

@@ -273,7 +273,7 @@ def test_a_verdict_is_read_by_a_named_rule(
         "ok",
         value,
         rule,
-        "score@14",
+        "score@15",
     )
 
 
@@ -688,11 +688,11 @@ def test_a_choice_is_read_where_it_is_clear(
 
 def test_the_versions_tell_that_replies_are_read_differently() -> None:
     changed = {
-        "score": 14,
-        "result": 13,
+        "score": 15,
+        "result": 14,
         "annotation": 13,
         "merged": 8,
-        "choice": 12,
+        "choice": 13,
         "errors": 6,
     }
     assert {name: PARSERS[name].version for name in changed} == changed

@@ -452,7 +452,7 @@ def test_a_reply_that_is_no_answer_is_not_read(
 ) -> None:
     found = parse(text, scale=FIVE, finish=finish, reply_status=status)
     assert (found.status, found.rule) == expected
-    assert (found.value is None) == (expected[0] != "ok") and found.parser == "score@14"
+    assert (found.value is None) == (expected[0] != "ok") and found.parser == "score@15"
 
 
 HALVES = Scale(1, 5, 0.5)

@@ -76,6 +76,7 @@ FILES = (
     "probes.jsonl",
     "shapes.jsonl",
     "short.jsonl",
+    "languages.jsonl",
 )
 ALL = [case for name in FILES for case in cases(name)]
 

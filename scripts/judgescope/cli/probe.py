@@ -25,9 +25,8 @@ from judgescope.replies.budget import Spending
 from judgescope.replies.decision_questions import question_type
 from judgescope.replies.pricing import nanodollars
 from judgescope.replies.probing import (
-    ENDLESS,
     FIELDS,
-    LONG_TOKENS,
+    PROBE,
     Findings,
     able,
     tried_out,
@@ -104,7 +103,7 @@ def _about(card: EndpointModel, number: int) -> str:
     """Return the address, and the most that so many test requests cost."""
     if card.price is None:
         return f"{card.base_url}, price unknown"
-    usage = {"prompt": 2 * len(ENDLESS), "completion": LONG_TOKENS}
+    usage = {"prompt": 2 * len(PROBE.endless), "completion": PROBE.long_tokens}
     dollars = number * nanodollars(usage, card.price) / 1e9
     return f"{card.base_url}, at most {dollars:.5f} US$"
 

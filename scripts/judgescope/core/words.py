@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     import regex
 
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
-_IDEOGRAPHS = r"\p{Han}\p{Hiragana}\p{Katakana}ー"
-_UNSPACED = r"\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 SCRIPTS: Final = (
     "Latin",
     "Han",
@@ -53,9 +51,11 @@ BleuTokenizer = Literal["13a", "zh", "char"]
 def _pattern() -> "regex.Pattern[str]":
     import regex  # here: most jobs count no words
 
+    ideographs = r"\p{Han}\p{Hiragana}\p{Katakana}ー"
+    unspaced = r"\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
     word = (
-        rf"(?V1)[\p{{L}}&&[{_IDEOGRAPHS}{_UNSPACED}]]\p{{M}}*+"
-        rf"|[\p{{M}}\p{{Nd}}[\p{{L}}--[{_IDEOGRAPHS}{_UNSPACED}]]]++"
+        rf"(?V1)[\p{{L}}&&[{ideographs}{unspaced}]]\p{{M}}*+"
+        rf"|[\p{{M}}\p{{Nd}}[\p{{L}}--[{ideographs}{unspaced}]]]++"
     )
     return regex.compile(word)
 

@@ -129,29 +129,30 @@ class Parts(NamedTuple):
     punctuation: float
 
 
-_READABLE = (
-    "fluency",
-    "grammaticality",
-    "naturalness",
-    "natural",
-    "readability",
-    "understandability",
-    "understandable",
-)
-_CONTENT = (
-    "relevance",
-    "informativeness",
-    "engagingness",
-    "engaging",
-    "interesting",
-    "adequacy",
-)
-
 WEIGHTS: dict[str, tuple[float, float, float, float]] = dict.fromkeys(
-    _READABLE, (0.5, 0.1, 0.0, 0.4)
+    (
+        "fluency",
+        "grammaticality",
+        "naturalness",
+        "natural",
+        "readability",
+        "understandability",
+        "understandable",
+    ),
+    (0.5, 0.1, 0.0, 0.4),
 )
 WEIGHTS |= dict.fromkeys(("coherence", "maintains-context"), (0.1, 0.6, 0.1, 0.2))
-WEIGHTS |= dict.fromkeys(_CONTENT, (0.1, 0.2, 0.6, 0.1))
+WEIGHTS |= dict.fromkeys(
+    (
+        "relevance",
+        "informativeness",
+        "engagingness",
+        "engaging",
+        "interesting",
+        "adequacy",
+    ),
+    (0.1, 0.2, 0.6, 0.1),
+)
 """Aspect -> weights in the order of `Parts`; on other aspects all properties weigh the
 same."""
 

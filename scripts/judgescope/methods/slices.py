@@ -7,6 +7,7 @@ length. Each is compared with the rest by the number that decides the judge's cl
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -31,13 +32,18 @@ from judgescope.statistics.slices import (
     thirds,
 )
 
-LENGTH: Final = "length"
-SOURCE_LENGTH: Final = "length of the source"
-SYSTEM: Final = "system"
-SOURCE: Final = "source"
+
+class BuiltInColumn(StrEnum):
+    """Columns of slices that every study has."""
+
+    LENGTH = "length"
+    SOURCE_LENGTH = "length of the source"
+    SYSTEM = "system"
+
+
 THIRDS: Final = {
-    LENGTH: ("shortest third", "middle third", "longest third"),
-    SOURCE_LENGTH: ("shortest third", "middle third", "longest third"),
+    BuiltInColumn.LENGTH: ("shortest third", "middle third", "longest third"),
+    BuiltInColumn.SOURCE_LENGTH: ("shortest third", "middle third", "longest third"),
 }
 MOST_VALUES: Final = 20
 """A column of more words is no column of slices; more numbers are cut into thirds."""
@@ -130,7 +136,7 @@ def _numbers(
         return
     note = (
         "slice minus the mean of the other systems' own numbers"
-        if result.column == SYSTEM and result.level == POOLED
+        if result.column == BuiltInColumn.SYSTEM and result.level == POOLED
         else ""
     )
     yield f"slice_gap_{result.statistic}", gap.estimate.with_note(note)
@@ -174,7 +180,7 @@ def _slices(
         statistic = pooled.statistic
         level = POOLED
     every = np.logical_or.reduce([*members.values()])
-    by_member = column.name == SYSTEM and level == POOLED
+    by_member = column.name == BuiltInColumn.SYSTEM and level == POOLED
 
     def why_not(cases: Flags) -> str:
         rest = "" if by_member else _settled(each, every & ~cases, " of the rest")
@@ -259,12 +265,20 @@ def _columns(
     if each.texts is not None:
         targets = each.texts.target_set
         lengths = targets.lengths
-        if LENGTH not in made and targets.has_lengths:
-            made[LENGTH] = SliceColumn(LENGTH, _in_thirds(lengths, THIRDS[LENGTH]))
+        if BuiltInColumn.LENGTH not in made and targets.has_lengths:
+            made[BuiltInColumn.LENGTH] = SliceColumn(
+                BuiltInColumn.LENGTH, _in_thirds(lengths, THIRDS[BuiltInColumn.LENGTH])
+            )
         systems = {*targets.systems}
         known = not data.spec.anonymous_systems
-        if SYSTEM not in made and known and 1 < len(systems) <= MOST_VALUES:
-            made[SYSTEM] = SliceColumn(SYSTEM, targets.systems)
+        if (
+            BuiltInColumn.SYSTEM not in made
+            and known
+            and 1 < len(systems) <= MOST_VALUES
+        ):
+            made[BuiltInColumn.SYSTEM] = SliceColumn(
+                BuiltInColumn.SYSTEM, targets.systems
+            )
     columns = [column for column in made.values() if len({*column.values} - {""}) > 1]
     return columns, refused
 
@@ -293,9 +307,11 @@ def item_columns(data: EvaluationData) -> dict[str, dict[str, str]]:
         made = _as_slices(values)
         if made:
             columns[name] = made
-    if lengths and SOURCE_LENGTH not in columns:
-        cut = _in_thirds(np.array([*lengths.values()]), THIRDS[SOURCE_LENGTH])
-        columns[SOURCE_LENGTH] = dict(zip(lengths, cut, strict=True))
+    if lengths and BuiltInColumn.SOURCE_LENGTH not in columns:
+        cut = _in_thirds(
+            np.array([*lengths.values()]), THIRDS[BuiltInColumn.SOURCE_LENGTH]
+        )
+        columns[BuiltInColumn.SOURCE_LENGTH] = dict(zip(lengths, cut, strict=True))
     return columns
 
 

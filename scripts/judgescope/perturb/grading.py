@@ -34,8 +34,6 @@ from judgescope.statistics.anchors import (
     usual_counts,
 )
 
-SPARE = "spare"
-
 
 def usable(rows: Iterable[TextRow]) -> tuple[list[TextRow], dict[str, str]]:
     """Return the candidates with usable texts, and target -> the reason for all others.
@@ -76,7 +74,7 @@ class Grade(NamedTuple):
     margin: float | None = None
     tied: bool = False
     shares: tuple[float | None, ...] = (None,) * 4
-    status: str = SPARE
+    status: str = "spare"
 
 
 def by_errors(

@@ -36,9 +36,6 @@ SEAL = len(CRC) + len(
 CUT = b"\x18\n"
 CLOSED = b'{"closed":'
 NUL = b"\0"  # in no line; what a file system leaves of a write after a power cut
-MOST_DRAWS = 1 << 20
-KEY_PLACE = slice(len(HEAD), len(HEAD) + HEX)
-SHORTEST = len(HEAD) + HEX + len('"}\n')
 FORMAT = "format"  # the field that future line formats must use for their name
 _HEAD = np.frombuffer(HEAD, np.uint8)
 _DIGITS = np.isin(np.arange(256), np.frombuffer(DIGITS.encode(), np.uint8))
@@ -46,7 +43,7 @@ _DIGITS = np.isin(np.arange(256), np.frombuffer(DIGITS.encode(), np.uint8))
 
 class _Line(Struct, forbid_unknown_fields=True, kw_only=True):
     key: str
-    draw: Annotated[int, Meta(ge=0, lt=MOST_DRAWS)]
+    draw: Annotated[int, Meta(ge=0, lt=1 << 20)]
     crc: str = ""
 
 
@@ -179,7 +176,8 @@ def _block(offset: int, data: bytes) -> Block:
 
     ends = np.flatnonzero(array == ord("\n")) + 1
     starts = np.concatenate([[0], ends[:-1]])
-    ours = (ends - starts >= SHORTEST) & (array[ends - 2] == ord("}"))
+    shortest_line = len(HEAD) + HEX + len('"}\n')
+    ours = (ends - starts >= shortest_line) & (array[ends - 2] == ord("}"))
     ours[ours] = (columns(starts[ours], 0, len(HEAD)) == _HEAD).all(axis=1)
     skipped = len(ends) - int(ours.sum())
     if closed_count(data[starts[-1] : ends[-1]]) is not None:
@@ -250,9 +248,10 @@ def read_line(line: bytes) -> JournalLine | None:
 
 
 def _is_key(key: object, line: bytes) -> bool:
+    key_place = slice(len(HEAD), len(HEAD) + HEX)
     return (
         isinstance(key, str)
-        and key.encode() == line[KEY_PLACE]
+        and key.encode() == line[key_place]
         and not key.strip(DIGITS)
     )
 

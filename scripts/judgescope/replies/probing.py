@@ -7,8 +7,9 @@ each model and address, and printed to the job's log.
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
@@ -28,13 +29,25 @@ FIELDS = ("max_tokens", "seed", "n", "logprobs", "json_schema", "choice", "syste
 ALWAYS = frozenset(("max_tokens", "seed"))
 """The fields that are tested whatever the judges need."""
 WITHOUT_LOGPROBS: Findings = {"logprobs": "ignored"}
-SHORT_TOKENS = 8  # fewer than the requested answer needs
-LONG_TOKENS = 48
-ENDLESS = "Write the names of the numbers from one to one hundred, separated by commas."
-PLAIN = "Say hello."
+
+
+@dataclass(frozen=True)
+class ProbeRequests:
+    """What test requests ask."""
+
+    short_tokens: int = 8
+    """Fewer tokens than the requested answer needs."""
+    long_tokens: int = 48
+    endless: str = (
+        "Write the names of the numbers from one to one hundred, separated by commas."
+    )
+    plain: str = "Say hello."
+    usual: tuple[float, float] = (1.0, 1.0)
+    """Temperature and top_p of most test requests."""
+
+
+PROBE: Final = ProbeRequests()
 CHOICES = ["north", "south"]
-USUAL = (1.0, 1.0)
-"""Temperature and top_p of most test requests."""
 
 
 def needed_fields(judges: Iterable[Judge]) -> set[str]:
@@ -92,7 +105,7 @@ class _Prober:
         prompt: str,
         tokens: int,
         *draws: int,
-        sampling: tuple[float, float] = USUAL,
+        sampling: tuple[float, float] = PROBE.usual,
         system: str = "",
         **wants: Any,
     ) -> list[Reply] | None:
@@ -150,36 +163,38 @@ def probe(
     prober = _Prober(engine, limit)
     findings: Findings = dict(known or {})
     fields = untested(known, judges)
-    first = prober.ask(ENDLESS, SHORT_TOKENS, 0) or []
+    first = prober.ask(PROBE.endless, PROBE.short_tokens, 0) or []
     if fields & ALWAYS:
-        again = prober.ask(ENDLESS, SHORT_TOKENS, 0) or []
-        other = prober.ask(ENDLESS, SHORT_TOKENS, 1) or []
+        again = prober.ask(PROBE.endless, PROBE.short_tokens, 0) or []
+        other = prober.ask(PROBE.endless, PROBE.short_tokens, 1) or []
         findings["max_tokens"] = _finding(first, _is_short)
         findings["seed"] = _seed_finding(first, again, other)
     # servers that Judgescope starts know all fields
     if isinstance(prober.engine.card, OpenAIModel):
-        usual = {(judge.temperature, judge.top_p) for judge in judges} - {USUAL}
+        usual = {(judge.temperature, judge.top_p) for judge in judges} - {PROBE.usual}
         for sampling in sorted(usual):
             if prober.may_send:
-                prober.ask(PLAIN, SHORT_TOKENS, sampling=sampling)
+                prober.ask(PROBE.plain, PROBE.short_tokens, sampling=sampling)
     tests: dict[str, Callable[[], Finding]] = {
         "n": lambda: _finding(
-            prober.ask(ENDLESS, SHORT_TOKENS, 0, 1), lambda replies: len(replies) > 1
+            prober.ask(PROBE.endless, PROBE.short_tokens, 0, 1),
+            lambda replies: len(replies) > 1,
         ),
         "logprobs": lambda: _finding(
-            prober.ask(PLAIN, SHORT_TOKENS, logprobs=5),
+            prober.ask(PROBE.plain, PROBE.short_tokens, logprobs=5),
             lambda replies: replies[0].logprobs is not None,
         ),
         "choice": lambda: _finding(
-            prober.ask(PLAIN, LONG_TOKENS, choices=CHOICES),
+            prober.ask(PROBE.plain, PROBE.long_tokens, choices=CHOICES),
             lambda replies: replies[0].text.strip() in CHOICES,
         ),
         "json_schema": lambda: _finding(
-            prober.ask(PLAIN, LONG_TOKENS, json_schema=_schema()), _fits_schema
+            prober.ask(PROBE.plain, PROBE.long_tokens, json_schema=_schema()),
+            _fits_schema,
         ),
         # whether a system message is heeded cannot be seen in a reply
         "system": lambda: _finding(
-            prober.ask(PLAIN, SHORT_TOKENS, system="You are polite."),
+            prober.ask(PROBE.plain, PROBE.short_tokens, system="You are polite."),
             lambda replies: True,
         ),
     }
@@ -210,8 +225,10 @@ def _seed_finding(
 
 def answers(engine: Probed) -> bool:
     """Return whether an endpoint answers a plain request now."""
-    decoding = Decoding(temperature=USUAL[0], top_p=USUAL[1], max_tokens=SHORT_TOKENS)
-    message = {"role": "user", "content": PLAIN}
+    decoding = Decoding(
+        temperature=PROBE.usual[0], top_p=PROBE.usual[1], max_tokens=PROBE.short_tokens
+    )
+    message = {"role": "user", "content": PROBE.plain}
     request = request_of(engine.card, decoding, [message], seed=0)
     try:
         engine.request(request, [0])
@@ -223,7 +240,7 @@ def answers(engine: Probed) -> bool:
 def _is_short(replies: list[Reply]) -> bool:
     tokens = (replies[0].usage or {}).get("completion")
     return ending(replies[0].finish) == "cut" or (
-        tokens is not None and tokens <= SHORT_TOKENS
+        tokens is not None and tokens <= PROBE.short_tokens
     )
 
 

@@ -120,7 +120,9 @@ def test_lengths_are_cut_into_thirds() -> None:
     lengths = RNG.permutation(SOURCES * SYSTEMS).reshape(SOURCES, SYSTEMS) + 1
     rows = [*slices.rows(data_of({"judge": GOOD}, lengths=lengths))]
     names = {row["slice"] for row in rows if str(row.get("slice")).startswith("length")}
-    assert names == {f"length: {name}" for name in slices.THIRDS[slices.LENGTH]}
+    assert names == {
+        f"length: {name}" for name in slices.THIRDS[slices.BuiltInColumn.LENGTH]
+    }
 
 
 @pytest.mark.parametrize(

@@ -37,24 +37,6 @@ PERTURBATION = "perturbation"
 CRITERIA = "criteria"
 HINTS = "hints"
 BAR = "bar"
-KINDS: Final = (
-    AGREEMENT,
-    LABELS,
-    CAUGHT,
-    PASSED,
-    RATING,
-    ORDER,
-    PAIRS,
-    GRADED,
-    SEQUENCE,
-    SPANS,
-    PERTURBATION,
-    CRITERIA,
-    HINTS,
-    BAR,
-)
-"""The kinds of claims: the column `form` begins with it; that of a bar adds the
-statistic."""
 WITH_PEOPLE: Final = frozenset(
     {AGREEMENT, LABELS, CAUGHT, PASSED, RATING, ORDER, PAIRS, SPANS, BAR}
 )

@@ -76,10 +76,10 @@ ASKED_AGAIN = "asked_again"
 empty."""
 CONTENT: Final = "content"
 """In the provenance of a reply without text: what the endpoint sent in its place, one
-of `ReplyContent`. Older replies do not say."""
+of `MissingContent`. Older replies do not say."""
 
 
-class ReplyContent(StrEnum):
+class MissingContent(StrEnum):
     """What an endpoint sent in the place of a reply's text."""
 
     NULL = "null"

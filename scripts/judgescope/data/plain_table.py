@@ -244,8 +244,8 @@ class _ColumnDraft(Draft):
                 with self.caught():
                     if not self.mapping.item:
                         name = self.number(texts, self.n_rows)
-                    own = self.item(name, parts, None, {})
-                    known[key] = places.setdefault(own, len(places))
+                    item_id = self.item(name, parts, None, {})
+                    known[key] = places.setdefault(item_id, len(places))
                 if self._n_noticed > notices:
                     noticed.add(key)  # every row of an odd source is counted
             item[row] = known.get(key, 0)
@@ -298,7 +298,7 @@ class _ColumnDraft(Draft):
 
     def _ratings_by_column(self, cells: Cells) -> list[RatingColumn] | None:
         """The ratings of each aspect and column; None if a cell is a list."""
-        found = list[RatingColumn]()
+        rated = list[RatingColumn]()
         for aspect, name in self.columns.items():
             paths = self.mapping.ratings.get(aspect, [name])
             for path in paths:
@@ -306,8 +306,8 @@ class _ColumnDraft(Draft):
                 if values is None:
                     return None
                 rater = path if len(paths) > 1 else ONE_RATER
-                found.append(RatingColumn(aspect, rater, values))
-        return found
+                rated.append(RatingColumn(aspect, rater, values))
+        return rated
 
     def _values(self, aspect: str, cells: Sequence[Any]) -> NDArray[np.float64] | None:
         known: dict[object, float | None] = {}

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from judgescope.core.canonical import canonical
-from judgescope.core.names import CONTENT, ReplyContent
+from judgescope.core.names import CONTENT, MissingContent
 from judgescope.engines.openai.wire import NoReplyError, loads
 from judgescope.engines.requests import Reply, Request, counted
 from judgescope.schema.cards.systemone import QuestionType, WireName
@@ -90,7 +90,7 @@ def read_decision(text: str, wire: WireName, request: Request, draw: int) -> Rep
     ):
         raise NoReplyError(f"an answer to another type than {asked}", billed)
     if decided is None:
-        provenance[CONTENT] = ReplyContent.EMPTY
+        provenance[CONTENT] = MissingContent.EMPTY
         return Reply(request.key, draw, "", usage=usage, provenance=provenance)
     mass = _label_mass(answer)
     if mass is not None:

@@ -44,10 +44,10 @@ class TargetValues(NamedTuple):
 
 def one_array(column: pa.ChunkedArray) -> pa.Array:
     """Return a column as one array."""
-    whole = column.combine_chunks()
-    if isinstance(whole, pa.ChunkedArray):
-        whole = pa.concat_arrays(whole.chunks)
-    return whole
+    joined = column.combine_chunks()
+    if isinstance(joined, pa.ChunkedArray):
+        joined = pa.concat_arrays(joined.chunks)
+    return joined
 
 
 def places_in(names: pa.Array, order: pa.Array) -> Codes:
@@ -58,8 +58,8 @@ def places_in(names: pa.Array, order: pa.Array) -> Codes:
     """
     import pyarrow.compute as pc  # not for planning
 
-    found = pc.index_in(names, value_set=order)
-    return np.asarray(found.fill_null(-1).to_numpy(), dtype=np.int64)
+    indices = pc.index_in(names, value_set=order)
+    return np.asarray(indices.fill_null(-1).to_numpy(), dtype=np.int64)
 
 
 def rows_by(
@@ -76,8 +76,8 @@ def rows_by(
     for column in columns:
         encoded = one_array(table[column]).dictionary_encode()
         different = [*encoded.dictionary.to_pylist(), None]
-        own = encoded.indices.fill_null(len(different) - 1).to_numpy()
-        codes = codes * len(different) + own
+        own_codes = encoded.indices.fill_null(len(different) - 1).to_numpy()
+        codes = codes * len(different) + own_codes
         names.append(different)
     several, first, places = np.unique(codes, return_index=True, return_inverse=True)
     order = np.argsort(first)

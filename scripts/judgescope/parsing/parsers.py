@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Final, Protocol
 
 from judgescope.core.finish import ending, is_unknown, plain_reason
-from judgescope.core.names import ReplyContent
+from judgescope.core.names import MissingContent
 from judgescope.parsing.characters import fold
 from judgescope.parsing.judgment import PARSERS, Judgment, Parser, Scale, parser
 from judgescope.parsing.quotes import unquoted
@@ -51,9 +51,9 @@ def card_parsers() -> dict[str, Parser]:
 
 
 RULES_WITHOUT_TEXT: Final[dict[str, str]] = {
-    ReplyContent.EMPTY: "empty",
-    ReplyContent.NULL: "null_content",
-    ReplyContent.TOOL: "empty_tool_call",
+    MissingContent.EMPTY: "empty",
+    MissingContent.NULL: "null_content",
+    MissingContent.TOOL: "empty_tool_call",
 }
 """What stands in place of a reply's text (`names.CONTENT`) -> the rule of its judgment,
 whose status is `empty`."""

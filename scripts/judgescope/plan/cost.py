@@ -309,8 +309,8 @@ def _add_sizes(
         reply = stored.reply(int(stored.key_table.first[number]))
         counted = (reply.usage or {}).get("prompt")
         if reply.status == "ok" and counted:
-            place = stored.key_table.representative[number]
-            sized.characters.append(int(job.characters[place]))
+            index = stored.key_table.representative[number]
+            sized.characters.append(int(job.characters[index]))
             sized.tokens.append(counted)
 
 

@@ -41,6 +41,6 @@ def corrected_rates(report: Report, *, named: bool) -> Iterator[CorrectedRate]:
         unrated = of_cell.where(statistic="unrated_sources").first
         if unrated is not None and not unrated.value:
             continue
-        own = of_cell.where(statistic="uncorrected_mean").first
+        uncorrected = of_cell.where(statistic="uncorrected_mean").first
         system = row.system_subset if named else ""
-        yield CorrectedRate(row.judge, row.aspect, system, row, own)
+        yield CorrectedRate(row.judge, row.aspect, system, row, uncorrected)

@@ -21,8 +21,8 @@ def write_errors(
 
     Without `texts`, none of the user's columns is written.
     """
-    own = cells_by_row(draft) if texts else {}
-    columns = list(dict.fromkeys(name for row in own.values() for name in row))
+    cells_of = cells_by_row(draft) if texts else {}
+    columns = list(dict.fromkeys(name for row in cells_of.values() for name in row))
     added = [_free(name, columns) for name in ADDED]
     runs = False
     begin_formulas = ("=", "+", "-", "@")
@@ -30,7 +30,7 @@ def write_errors(
         table = csv.writer(opened, lineterminator="\n")
         table.writerow([*columns, *added])
         for row in rows:
-            cells = own.get(row.row, {})
+            cells = cells_of.get(row.row, {})
             written = [exact_text(cells.get(name)) for name in columns]
             judge = draft.judge_names.get(row.judge, row.judge)
             written += [str(row.row), judge, row.aspect, row.judged, row.rated]

@@ -172,14 +172,14 @@ def _pictures(findings: AuditFindings) -> "Iterator[PageBlock]":
     # Aspects with a picture, and judges in it.
     most_pictures = 3
     for aspect in list(findings.draft.columns.ratings)[:most_pictures]:
-        panels = [one for one in findings.crossings if one.aspect == aspect]
-        judged = [one for one in panels if one.judge][:most_pictures]
-        people = [one for one in panels if not one.judge]
+        panels = [panel for panel in findings.crossings if panel.aspect == aspect]
+        judged = [panel for panel in panels if panel.judge][:most_pictures]
+        people = [panel for panel in panels if not panel.judge]
         if judged or people:
             name = plain(findings.report.aspect(aspect))
             named = []
-            for one in [*judged, *people]:
-                named.append(replace(one, judge=findings.named(one.judge)))
+            for panel in [*judged, *people]:
+                named.append(replace(panel, judge=findings.named(panel.judge)))
             figures.append(figure_of(named, name, unit))
     yield from figures[:1]
     if figures[1:]:

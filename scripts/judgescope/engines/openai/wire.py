@@ -12,7 +12,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from judgescope.core.finish import ending
-from judgescope.core.names import CONTENT, ReplyContent
+from judgescope.core.names import CONTENT, MissingContent
 from judgescope.core.secrets import Redactor
 from judgescope.core.tools import is_other_tool
 from judgescope.engines.requests import MOST_TOKENS, Logprobs, Reply, Request, counted
@@ -331,8 +331,10 @@ def _choice(choice: Any) -> _Answered | None:
 def _in_place_of_text(message: dict[str, Any]) -> str:
     """Return what a message without text has in its place (`names.CONTENT`)."""
     if message.get("tool_calls") or message.get("function_call"):
-        return ReplyContent.TOOL
-    return ReplyContent.NULL if message.get("content") is None else ReplyContent.EMPTY
+        return MissingContent.TOOL
+    return (
+        MissingContent.NULL if message.get("content") is None else MissingContent.EMPTY
+    )
 
 
 def _call_text(name: str, arguments: Any) -> str:

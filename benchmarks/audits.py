@@ -36,10 +36,12 @@ MOST_TIMES = 2.2
 """The limit of that ratio."""
 MOST_FROM_NOTHING = 20.0
 """The limit of the seconds from nothing to a verdict."""
-LARGE = [8_000, 80_000, 160_000]
+LARGE = [8_333, 83_333, 833_333]
 """Rows of tables with seven judges: twelve cells each."""
 MOST_MEMORY = 2.0
 """The limit of an audit's memory in GB."""
+MOST_GROWTH = 12.0
+"""The limit of the ratio of seconds where a table has ten times as many cells."""
 IMPORTS = "import numpy, scipy.special, pyarrow.parquet, pydantic, yaml, msgspec"
 
 
@@ -146,6 +148,7 @@ def write_wide(rows: int, file: Path) -> int:
 
 def large(folder: Path) -> None:
     """Print the time and memory of tables with many cells, and of a thousand cells."""
+    before: Used | None = None
     for rows in LARGE:
         cells = write_wide(rows, folder / "large.csv")
         audit = [sys.executable, "-m", "judgescope", "audit", "large.csv"]
@@ -155,6 +158,13 @@ def large(folder: Path) -> None:
             f"{1e6 * spent.seconds / cells:.0f} ms per 1,000; {spent.memory:.2f} GB, "
             f"{spent.memory / MOST_MEMORY:.2f} of the limit {MOST_MEMORY:g} GB"
         )
+        if before is not None:
+            growth = spent.seconds / before.seconds
+            print(
+                f"ten times the cells: {growth:.1f} times the seconds, "
+                f"{growth / MOST_GROWTH:.2f} of the limit {MOST_GROWTH:g}"
+            )
+        before = spent
 
 
 def main() -> None:

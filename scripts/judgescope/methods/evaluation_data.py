@@ -578,6 +578,8 @@ class TargetSet:
         cell = self.study.scored_cells.get((self.perturbation, judge, aspect))
         if cell is None:
             return None
+        if cell.targets.equals(self._ids):
+            return cell.values.copy()
         if (judge, aspect) not in self._arrays:
             self._arrays[judge, aspect] = cell.aligned(self._ids)
         return self._arrays[judge, aspect].copy()

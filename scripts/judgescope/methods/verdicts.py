@@ -56,7 +56,13 @@ def rows(data: EvaluationData) -> Iterator[ResultRow]:
                 yield made
     if data.spec.required:
         claims += bar_claims(data)
-    yield from verdict_rows(data, claims)
+    yield from verdict_rows(data, _handed_over(claims))
+
+
+def _handed_over(claims: list[Claim]) -> Iterator[Claim]:
+    """Yield the claims, and keep none: each holds arrays of all texts."""
+    while claims:
+        yield claims.pop(0)
 
 
 def _ordered(data: EvaluationData) -> EvaluationData:

@@ -5,6 +5,7 @@ scale, or by parts of equal ranks where they have no few steps.
 """
 
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import floor
@@ -24,6 +25,10 @@ LABELS: Final = "labels"
 CHOICES: Final = "choices"
 STEPS: Final = "steps"
 RANKS: Final = "ranks"
+
+
+PairCounts = Counter[tuple[float, float]]
+"""A judge's value and people's -> in how many rows."""
 
 
 @dataclass(frozen=True)
@@ -104,43 +109,41 @@ def _of_judge(
     scores: Sequence[float | None],
     of_people: CategoryAxis,
 ) -> Crossing:
-    pairs = []
-    for at, score in enumerate(scores):
-        truth = rated.truth(at)
+    pairs: PairCounts = Counter()
+    values = Counter[float]()
+    for (score, truth), times in Counter(
+        zip(scores, rated.truths, strict=True)
+    ).items():
         if score is not None and truth is not None:
-            pairs.append((score, truth))
-    axis = _judge_axis(rated, [score for score, _ in pairs], of_people)
+            pairs[score, truth] += times
+            values[score] += times
+    axis = _judge_axis(rated, list(values.elements()), of_people)
     return _counted(judge, rated, pairs, axis, of_people)
 
 
 def _among_people(rated: AspectRows, axis: CategoryAxis) -> Crossing | None:
     """Each rater's value by that of the others; None of a single rater."""
-    pairs = []
-    for rater, values in enumerate(rated.by_rater):
-        for at, value in enumerate(values):
-            if value is None:
-                continue
-            others = []
-            for other, ratings in enumerate(rated.by_rater):
-                rating = ratings[at]
-                if other != rater and rating is not None:
-                    others.append(rating)
-            truth = rated.joined(others)
-            if truth is not None:
-                pairs.append((value, truth))
+    pairs: PairCounts = Counter()
+    # Rows repeat: each different set of ratings is looked at once.
+    for ratings, times in Counter(zip(*rated.by_rater, strict=True)).items():
+        for rater, value in enumerate(ratings):
+            others = [*ratings[:rater], *ratings[rater + 1 :]]
+            truth = rated.joined([each for each in others if each is not None])
+            if value is not None and truth is not None:
+                pairs[value, truth] += times
     return _counted("", rated, pairs, axis, axis) if pairs else None
 
 
 def _counted(
     judge: str,
     rated: AspectRows,
-    pairs: Sequence[tuple[float, float]],
+    pairs: PairCounts,
     rows: CategoryAxis,
     columns: CategoryAxis,
 ) -> Crossing:
     counts = [[0] * len(columns.names) for _ in rows.names]
-    for judged, truth in pairs:
-        counts[rows.index_of(judged)][columns.index_of(truth)] += 1
+    for (judged, truth), times in pairs.items():
+        counts[rows.index_of(judged)][columns.index_of(truth)] += times
     return Crossing(
         judge,
         rated.aspect,
@@ -163,8 +166,7 @@ def _people_axis(draft: StudyDraft, rated: AspectRows, most_steps: int) -> Categ
     steps = _steps(draft.scales.get(rated.aspect, {}), most_steps)
     if steps is not None:
         return steps
-    truths = [rated.truth(at) for at in range(len(rated.people))]
-    return _rank_axis([value for value in truths if value is not None])
+    return _rank_axis([value for value in rated.truths if value is not None])
 
 
 def _judge_axis(

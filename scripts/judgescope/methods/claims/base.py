@@ -471,11 +471,14 @@ def at_the_worst_end(x: Floats, y: Floats, source: Codes) -> Floats:
     rating stay missing.
     """
     rated = ~np.isnan(y)
+    lost = np.isnan(x) & rated
+    if not lost.any():
+        return x  # claims keep it: a copy of many texts for nothing
     sums = np.bincount(source[rated], weights=y[rated], minlength=int(source.max()) + 1)
     n = np.bincount(source[rated], minlength=sums.size)
     middle = (sums / np.maximum(n, 1))[source]
     worst = np.where(y >= middle, np.nanmin(x), np.nanmax(x))
-    return np.where(np.isnan(x) & rated, worst, x)
+    return np.where(lost, worst, x)
 
 
 ClaimsOf = Callable[[EvaluationData], Iterator[Claim]]

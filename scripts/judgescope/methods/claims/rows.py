@@ -72,7 +72,9 @@ def verdict_rows(data: EvaluationData, claims: Iterable[Claim]) -> Iterator[Resu
         for (judge, kind), family in families.items()
         if kind == LABELS
     }
-    for (judge, _), family in families.items():
+    for judge, kind in list(families):
+        # What a claim keeps of a large table's texts goes with it.
+        family = families.pop((judge, kind))
         finds = labels.get(judge)
         praised = [counted_with_labels(claim, finds) for claim in family]
         for claim, verdict in decided(praised):

@@ -17,9 +17,15 @@ def merged_names(
     >>> merged_names(["", "Human", ""], ["id", "tone", "facts"], [["7", "3", "4"]])
     ['id', 'Human tone', 'Human facts']
     >>> merged_names(["id", "label", ""], ["7", "good", "bad"], [["8", "good", "ok"]])
+
+    A table with two levels of columns, as pandas saves it, repeats the upper name:
+
+    >>> merged_names(["id", "ann", "ann"], ["", "tone", "facts"], [["7", "3", "4"]])
+    ['id', 'ann tone', 'ann facts']
     """
     if len(below) != len(header):
         return None
+    header = _without_repeated(header)
     groups: list[str] = []
     for head in header:
         groups.append(head.strip() or (groups[-1] if groups else ""))
@@ -30,13 +36,22 @@ def merged_names(
         is_alone = bool(head.strip()) and not follows
         is_merged = is_merged or (not head.strip() and bool(group))
         name = below[at].strip()
-        if is_alone and not name:
-            names.append(group)
+        if (is_alone or not group) and not name:
+            names.append(group)  # an index has no name in both rows
         elif _is_name(name, [row[at] for row in rest if at < len(row)]):
             names.append(f"{group} {name}".strip())
         else:
             return None
     return names if is_merged and len(set(names)) == len(names) else None
+
+
+def _without_repeated(header: Sequence[str]) -> list[str]:
+    """Return a header with nothing in place of a name that its left neighbour has."""
+    heads: list[str] = []
+    for at, head in enumerate(header):
+        repeated = at > 0 and head == header[at - 1]
+        heads.append("" if repeated else head)
+    return heads
 
 
 def _is_name(cell: str, others: Sequence[str]) -> bool:

@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from judgescope.core.names import without_accents
+
 FIRST: Final = 1
 """The choice of the first text."""
 SECOND: Final = 2
@@ -32,3 +34,37 @@ def reversed_choice(choice: int | None) -> int | None:
     if choice in (FIRST, SECOND):
         return FIRST + SECOND - choice
     return choice
+
+
+TIE_WORDS: Final = frozenset(
+    without_accents(word)
+    for word in {
+        "both",
+        "draw",
+        "equal",
+        "neither",
+        "same",
+        "tie",
+        "tied",
+        "egalite",
+        "empate",
+        "gleich",
+        "gelijk",
+        "gleichstand",
+        "pareggio",
+        "remis",
+        "unentschieden",
+        "ничья",
+        "равно",
+        "одинаково",
+        "平局",
+        "平手",
+        "一样",
+        "引き分け",
+        "同等",
+        "무승부",
+        "동점",
+        "تعادل",
+    }
+)
+"""Words for a tie in several languages, as words of a header are compared."""

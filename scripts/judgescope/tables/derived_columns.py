@@ -85,7 +85,8 @@ def repeated_scores(values: JudgeValues) -> dict[str, str]:
                 continue
             # Two labels of people and a judge may agree in all rows.
             several = len({*scores} - {None}) > 2 and len(scores) >= fewest_values
-            if several and determines(scores, numbers):
+            differ = len({*numbers} - {None}) > 1
+            if several and differ and determines(scores, numbers):
                 repeated[column] = judge
     return repeated
 

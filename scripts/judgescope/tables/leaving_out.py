@@ -2,6 +2,7 @@
 the scale that stand for "no score".
 """
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -232,6 +233,9 @@ def without_descriptions(
     if len(rows) > 1 and first & words and first <= words | {"", "none"}:
         note = f"row {numbers[0]} describes the columns (SurveyMonkey) and was left out"
         return rows[1:], list(numbers[1:]), [note]
+    if _describes_columns(rows):
+        note = f"row {numbers[0]} describes the columns, and was left out"
+        return rows[1:], list(numbers[1:]), [note]
     described = 2
     if len(rows) > described and any(
         str(cell).startswith('{"ImportId"') for cell in rows[1].values()
@@ -240,8 +244,90 @@ def without_descriptions(
             f"rows {numbers[0]} and {numbers[1]} describe the columns (Qualtrics) and "
             "were left out"
         )
-        return rows[described:], list(numbers[described:]), [note]
+        named = _with_statements(rows[0], rows[described:])
+        return named, list(numbers[described:]), [note]
     return rows, list(numbers), []
+
+
+def _with_statements(
+    description: TableRow, rows: Sequence[TableRow]
+) -> Sequence[TableRow]:
+    """Rows with the statements of a matrix in the names of its columns: `Clarity
+    (Q1_1)`, which Qualtrics describes as `Rate the answer: - Clarity`.
+    """
+    names = {}
+    for column, cell in description.items():
+        statement = str(cell).rpartition(" - ")[2].strip()
+        is_matrix = re.fullmatch(r"Q\d+(?:\.\d+)*_\d+", column)
+        # A longer one is a text, not the name of what is rated.
+        if is_matrix and " - " in str(cell) and 0 < len(statement) <= 40:
+            names[column] = f"{statement} ({column})"
+    if not names:
+        return rows
+    renamed: list[TableRow] = []
+    for row in rows:
+        renamed.append({names.get(name, name): cell for name, cell in row.items()})
+    return renamed
+
+
+def _describes_columns(rows: Sequence[TableRow], looked_at: int = 50) -> bool:
+    """Whether the first row has units or scales, `(1-5)`: words where the next rows
+    have numbers, and nothing where these have words.
+    """
+    if len(rows) < FEWEST_VALUES:
+        return False
+    others = rows[1:looked_at]
+    has_words = has_gap = False
+    for column, cell in rows[0].items():
+        if isinstance(cell, list | dict):
+            return False
+        filled = filled_cells(cells_of(others, column))
+        if len(filled) < len(others):
+            continue
+        are_numbers = all(map(_is_number, filled))
+        if are_numbers and is_missing(cell) is False:
+            if _is_number(cell):
+                return False
+            has_words = True
+        has_gap = has_gap or (not are_numbers and is_missing(cell))
+    return has_words and has_gap
+
+
+def without_skipped(
+    rows: Sequence[TableRow], numbers: Sequence[int]
+) -> tuple[Sequence[TableRow], list[int], list[str]]:
+    """The rows and their numbers without tasks that people skipped or rejected in
+    Prodigy, and a note.
+
+    Its column `answer` says whether a task was accepted, and is a label only where no
+    column has the options that were chosen.
+    """
+    if not rows or not {"_task_hash", "answer"} <= rows[0].keys():
+        return rows, list(numbers), []
+    has_options = any(row.get("accept") is not None for row in rows)
+    skipped = {"ignore", "reject"} if has_options else {"ignore"}
+    kept: list[TableRow] = []
+    kept_numbers = []
+    for row, number in zip(rows, numbers, strict=True):
+        if str(row.get("answer")) in skipped:
+            continue
+        kept.append(_with_annotator(row) if has_options else row)
+        kept_numbers.append(number)
+    left_out = len(rows) - len(kept)
+    said = " or ".join(sorted(skipped))
+    notes = [f"{left_out} rows were left out: their answer is {said} (Prodigy)"]
+    return kept, kept_numbers, notes if left_out else []
+
+
+def _with_annotator(row: TableRow) -> TableRow:
+    """A row of Prodigy with the annotator in the name of the column of their options,
+    and without the column that says whether the task was accepted.
+    """
+    new: dict[str, Any] = {}
+    for name, cell in row.items():
+        if name != "answer":
+            new["accept (annotator)" if name == "accept" else name] = cell
+    return new
 
 
 def without_values(

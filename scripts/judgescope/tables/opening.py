@@ -196,6 +196,11 @@ def under_a_key(table: OpenedTable) -> OpenedTable | None:
     """
     if table.content is None:
         return None
+    by_pandas = _saved_by_pandas(table.content)
+    if by_pandas is not None:
+        numbers = list(range(1, len(by_pandas) + 1))
+        note = "the rows are those of an object of columns, or of ids"
+        return OpenedTable(by_pandas, numbers, notes=[*table.notes, note])
     lists = {}
     for key, value in table.content.items():
         is_list = isinstance(value, list) and bool(value)
@@ -207,6 +212,37 @@ def under_a_key(table: OpenedTable) -> OpenedTable | None:
     note = f"the rows of this object are those of its key {key}"
     numbers = list(range(1, len(rows) + 1))
     return OpenedTable(rows=rows, numbers=numbers, notes=[*table.notes, note])
+
+
+def _saved_by_pandas(content: dict[str, Any]) -> list[FileRow] | None:
+    """The rows of an object with a column, or a row, for each key, or with its columns
+    and data apart; None for another object.
+
+    >>> _saved_by_pandas({"human": {"0": 3, "1": 4}, "judge": {"0": 2, "1": 4}})
+    [{'human': 3, 'judge': 2}, {'human': 4, 'judge': 4}]
+    """
+    columns, data = content.get("columns"), content.get("data")
+    if isinstance(columns, list) and isinstance(data, list):
+        cells = [each for each in data if isinstance(each, list)]
+        if len(cells) == len(data) and all(len(row) == len(columns) for row in cells):
+            return [dict(zip(map(str, columns), row, strict=True)) for row in cells]
+    parts = [part for part in content.values() if isinstance(part, dict)]
+    if len(parts) < max(2, len(content)):
+        return None
+    keys = list(parts[0])
+    if len(keys) < 2 or any(list(part) != keys for part in parts):
+        return None
+    if all(key.isdigit() for key in keys):
+        return [{name: content[name][key] for name in content} for key in keys]
+    # A row for each id; an object of a few settings has fewer.
+    if len(parts) < LEAST_ROWS:
+        return None
+    name = "id" if "id" not in keys else "key"
+    return [{name: ident, **content[ident]} for ident in content]
+
+
+LEAST_ROWS: Final = 10
+"""Objects with the same keys that are rows, and no settings or systems."""
 
 
 # --- archives -------------------------------------------------------------------------
@@ -482,6 +518,8 @@ def _delimited(
 ) -> Iterator[tuple[int, FileRow]]:
     """Yield the rows below the header of a text with a separator."""
     separator = separator_of(text, path.suffix.lower())
+    if separator == "|":
+        text = _without_rules(text)
     skipped = 0
     first_line = text.partition("\n")[0].strip()
     if first_line.lower().startswith("sep=") and len(first_line) == len("sep=") + 1:
@@ -523,6 +561,25 @@ def _delimited(
     if empty:
         rows = "row" if empty == 1 else "rows"
         table.notes.append(f"skipped: {empty} {rows} without a filled cell")
+
+
+def _without_rules(text: str) -> str:
+    """The lines of a Markdown table without bars at their ends, without spaces around
+    cells, and with an empty line in place of the rule below the header; any other text
+    unchanged.
+    """
+    lines = text.splitlines()
+    rules = [re.fullmatch(r"[|:\s-]*-{2,}[|:\s-]*", line) for line in lines[:3]]
+    if not any(rules):
+        return text
+    plain = []
+    for at, line in enumerate(lines):
+        if at < len(rules) and rules[at]:
+            plain.append("")
+            continue
+        cells = line.strip().removeprefix("|").removesuffix("|").split("|")
+        plain.append("|".join(cell.strip() for cell in cells) if line.strip() else "")
+    return "\n".join(plain)
 
 
 def _merged(

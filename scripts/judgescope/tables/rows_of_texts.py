@@ -10,6 +10,7 @@ from typing import Any, Final
 from judgescope.data.column_rows import cells_of
 from judgescope.data.rows import TableRow
 from judgescope.tables.profile import profile
+from judgescope.tables.sides import MOST_RATERS
 from judgescope.tables.spelling import is_missing
 from judgescope.tables.words import RATING_CLASSES, classes_of, split_header
 
@@ -126,7 +127,11 @@ def _of_raters(
             varying.append(column)
     judged = [name for name in constant if _is_machines(name)]
     rated = [name for name in varying if profile(rows, name).kind == "number"]
-    if not judged or not rated:
+    labelled = [name for name in varying if _may_label(rows, name)]
+    raters = {str(row.get(rater)) for row in rows}
+    if not judged or not (rated or labelled):
+        return None
+    if labelled and len(raters) > MOST_RATERS:
         return None
     new_rows: list[TableRow] = []
     for places in groups:
@@ -134,12 +139,23 @@ def _of_raters(
         for name in rated:
             cells = [rows[index].get(name) for index in places]
             new[name] = [cell for cell in cells if not is_missing(cell)]
+        for name in labelled:
+            new |= {f"{name} ({each})": None for each in sorted(raters)}
+            for index in places:
+                new[f"{name} ({rows[index].get(rater)})"] = rows[index].get(name)
         new_rows.append(new)
     note = (
         f"the rows of a text are its raters' (column {rater}): {len(rows)} rows were "
         f"read as {len(groups)} texts"
     )
     return JoinedRows(new_rows, [places[0] for places in groups], note)
+
+
+def _may_label(rows: Sequence[TableRow], column: str) -> bool:
+    """Whether a column has the labels of raters: words, and no time or count."""
+    if profile(rows, column).kind != "label":
+        return False
+    return not {"number", "remark", "confidence"} & classes_of(column).keys()
 
 
 def _is_machines(column: str) -> bool:

@@ -11,7 +11,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
 
-from judgescope.tables.words import ALL_LANGUAGES, classes_of, split_header
+from judgescope.tables.words import (
+    ALL_LANGUAGES,
+    classes_of,
+    known_words,
+    split_header,
+)
 
 NO_SIDE: Final = "its header names neither people nor a judge"
 ColumnEvidence = Mapping[str, bool]
@@ -35,6 +40,29 @@ SPREADS: Final = frozenset(
     }
 )
 """Words of a header that indicate the spread of ratings."""
+
+
+ABOUT_RATERS: Final = frozenset(
+    {
+        "affiliation",
+        "age",
+        "browser",
+        "country",
+        "department",
+        "device",
+        "education",
+        "ethnicity",
+        "expertise",
+        "gender",
+        "nationality",
+        "occupation",
+        "race",
+        "region",
+        "seniority",
+        "sex",
+    }
+)
+"""Words of a header that describe whoever rated: `rater_gender`."""
 
 
 @dataclass
@@ -63,8 +91,12 @@ def not_a_rating(header: str, evidence: ColumnEvidence) -> str:
     for before, word in pairwise(words):
         if before in {"is", "was"} and classes_of(word).get("person"):
             return "it says who rated"
+    if "person" in evidence and not rated and not ABOUT_RATERS.isdisjoint(words):
+        return "it describes who rated"
     if "confidence" in evidence:
         return "a confidence"
+    if _is_chance_of_a_label(words, of_judge="machine" in evidence):
+        return "the probability of a label"
     if ("number" in evidence or "length" in evidence) and not rated:
         return "a count, a date, a time or a cost"
     # `n_ratings`, or `rating_n` beside `rating_mean`.
@@ -74,6 +106,24 @@ def not_a_rating(header: str, evidence: ColumnEvidence) -> str:
     if set(words) & SPREADS:
         return "the spread of ratings"
     return ""
+
+
+def _is_chance_of_a_label(words: Sequence[str], *, of_judge: bool) -> bool:
+    """Whether a header has p before a label: `judge_p_fail`, `P(yes)`; behind a judge's
+    name, p before any last word.
+
+    >>> _is_chance_of_a_label(["p", "yes"], of_judge=False)
+    True
+    >>> _is_chance_of_a_label(["p", "fluency"], of_judge=False)
+    False
+    """
+    if of_judge and words[-2:-1] in (["p"], ["pr"]) and words[-1].isalpha():
+        return True
+    for before, word in pairwise(words):
+        kinds = {known.kind for known in known_words().get(word, ())}
+        if before in {"p", "pr"} and kinds & {"good", "bad", "fault", "outcome"}:
+            return True
+    return False
 
 
 def _is_machines_label(header: str, evidence: ColumnEvidence) -> bool:

@@ -12,9 +12,10 @@ from functools import lru_cache
 from typing import Any, Final
 from unicodedata import decimal, normalize, numeric
 
-from judgescope.core.names import NOT_JUDGED
+from judgescope.core.names import NOT_JUDGED, without_accents
 from judgescope.data.column_rows import cells_of, with_cells
 from judgescope.data.rows import TableRow
+from judgescope.tables.choices import TIE_WORDS
 from judgescope.tables.no_answer import says_no_answer
 from judgescope.tables.thousands import DecimalSign, GroupedNumbers, grouped_numbers
 
@@ -179,6 +180,8 @@ def says_failure(cell: object) -> bool:
 def _is_repeated_word(cell: str, times: int) -> bool:
     """Whether a cell without digits occurs more than once: no slip of one cell."""
     words = cell.split()
+    if without_accents(cell.strip()).casefold() in TIE_WORDS:
+        return False  # beside 1 and 2, the first text and the second
     return times > 1 and len(words) <= 4 and not _DIGIT_OR_STAR.search(cell)
 
 
@@ -229,6 +232,11 @@ def simple(text: str) -> float | None:
 def _percent(text: str) -> float | None:
     match = re.fullmatch(r"(\S+)\s*%", text)
     return simple(match[1]) if match else None
+
+
+def _percent_with_comma(text: str) -> float | None:
+    match = re.fullmatch(r"(\S+)\s*%", text)
+    return _decimal_comma(match[1]) if match else None
 
 
 def _with_unit(text: str) -> float | None:
@@ -363,6 +371,10 @@ class Spelling:
 SPELLINGS: Final = (
     Spelling("", simple),
     Spelling("per cent, read as numbers from 0 to 100", _percent),
+    Spelling(
+        "per cent with a decimal comma, read as numbers from 0 to 100",
+        _percent_with_comma,
+    ),
     Spelling("stars, counted", _stars),
     Spelling("numbers of points, read as the numbers", _with_unit),
     Spelling("numbers with spaces between thousands", _space_thousands),

@@ -20,7 +20,8 @@ person zh strong: 人工 人类 专家 标注 评审员 评分员 标注员 评�
 person ja strong: 人間 人手 評価者 専門家 アノテータ
 person ru strong: человек люди эксперт аннотатор разметчик оценщик ручная
 machine en strong: judge llm ai metric auto automatic autorater pred predicted
-machine en strong: prediction model_verdict yhat machine
+machine en strong: prediction model_verdict yhat machine autograder autoeval
+machine en strong: autoscorer autojudge copilot
 machine en weak: eval evaluator grader feedback suggestion bot chatbot scorer
 machine en weak: actual
 machine de strong: ki maschine maschinell automatisch richter modell sprachmodell
@@ -28,7 +29,8 @@ machine fr strong: ia machine automatique juge modèle
 machine es strong: ia máquina automático juez modelo
 machine zh strong: 机器 自动 裁判 大模型 模型
 machine ja strong: 機械 自動 判定器 モデル
-machine ru strong: машина автоматическая ии судья модель нейросеть
+machine ru strong: машина автоматическая ии судья судьи модель модели нейросеть
+machine ru strong: нейросети
 rating en strong: score scores rating ratings label labels verdict grade judgment
 rating en strong: judgement rated
 rating de strong: bewertung note punktzahl urteil einstufung
@@ -54,13 +56,13 @@ text zh strong: 回答 答复 答案 回复 摘要 译文 翻译 输出 文本
 text ja strong: 回答 返答 応答 要約 訳文 出力 テキスト
 text ru strong: ответ резюме перевод текст
 source en strong: source src article document doc input prompt question query dialogue
-source en strong: context ctx passage instruction ticket evidence
+source en strong: context ctx passage instruction ticket evidence request
 source de strong: frage artikel quelle eingabe dokument
 source fr strong: question article source entrée document consigne
 source es strong: pregunta artículo fuente entrada documento
-source zh strong: 问题 提问 文章 原文 输入 题目 指令 提示
+source zh strong: 问题 提问 文章 原文 输入 题目 指令 提示 请求
 source ja strong: 質問 記事 原文 入力 設問
-source ru strong: вопрос статья источник документ
+source ru strong: вопрос запрос статья источник документ
 reference en strong: reference references ref gold highlights expected target
 reference en strong: ground_truth
 reference de strong: referenz musterlösung
@@ -75,7 +77,7 @@ system fr strong: système modèle
 system es strong: sistema modelo
 system zh strong: 系统 模型
 system ja strong: システム モデル
-system ru strong: система модель
+system ru strong: система системы модель модели
 number en strong: nr no number index page turn position order rank votes count n len
 number en strong: length chars words tokens year date time timestamp created updated
 number en strong: seconds ms duration latency lead cost usd price batch fold epoch age
@@ -106,11 +108,18 @@ total es strong: total suma promedio media
 total zh strong: 合计 总计 平均 平均值
 total ja strong: 合計 平均
 total ru strong: итого всего среднее сумма
+total nl strong: totaal gemiddelde
+total pl strong: suma razem średnia
+total pt strong: soma média total
+total it strong: totale media somma
+total ko strong: 합계 평균 총계
+total tr strong: toplam ortalama
+total ar strong: المجموع المتوسط
 good en strong: pass passed yes y true t good ok okay correct right accept accepted
 good en strong: accurate factual grounded safe up win 👍 ✓ ✔ ✅
 bad en strong: fail failed no n false f bad wrong reject rejected hallucinated
 bad en strong: hallucination toxic harmful unsafe biased error violation jailbroken down
-bad en strong: lose 👎 ✗ ✘ ❌
+bad en strong: lose nok 👎 ✗ ✘ ❌
 good de strong: gut ja richtig bestanden korrekt
 bad de strong: schlecht nein falsch durchgefallen
 good fr strong: bon bonne oui vrai correct réussi
@@ -122,6 +131,8 @@ bad zh strong: 差 否 错 不通过 错误
 good ja strong: 良い はい 正しい 合格
 bad ja strong: 悪い いいえ 誤り 不合格
 good ru strong: хорошо да верно
+good ar strong: صحيح نعم جيد
+bad ar strong: خطأ لا سيئ
 bad ru strong: плохо нет неверно
 fault en strong: toxic toxicity hallucination hallucinated error harmful harm bias
 fault en strong: biased violation unsafe jailbreak bad wrong spam refusal
@@ -204,6 +215,17 @@ remark zh strong: 理由 备注 评语 解释 说明
 remark ja strong: 理由 コメント 備考 説明
 remark ko strong: 이유 비고 설명 코멘트
 remark ru strong: комментарий комментарии обоснование причина пояснение
+choice de strong: bevorzugt bevorzugung präferenz gewinner
+choice fr strong: préférence préféré choix gagnant
+choice es strong: preferencia preferida elección ganador
+choice pt strong: preferência preferida escolha vencedor
+choice it strong: preferenza preferita scelta vincitore
+choice nl strong: voorkeur keuze winnaar
+choice zh strong: 偏好 选择 胜者
+choice ja strong: 選択 好み 勝者
+choice ko strong: 선호 선택 승자
+choice ru strong: выбор предпочтение победитель
+choice ar strong: تفضيل اختيار الفائز
 person tr strong: insan uzman
 machine tr strong: yapay makine
 rating tr strong: puan puanı değerlendirme

@@ -30,7 +30,8 @@ PLAIN: Final[Mapping[str, str]] = {
     "system": "system",
     "number": "number",
     "confidence": "confidence",
-    "remark": "comment",
+    "remark": "remark",
+    "choice": "choice",
 }
 """Class -> an English word of it, which stands for its words in other languages."""
 ROLE_NOUNS: Final = frozenset(
@@ -124,6 +125,9 @@ def split_header(header: str) -> list[str]:
     (['human', 'fluency', '2'], ['人工', '评分'])
     """
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[^\W\d_])(?=\d)", " ", header)
+    # A letter behind a Korean, Russian or Arabic word names a side: `응답A`.
+    other = r"[\u0400-\u04ff\u0600-\u06ff\uac00-\ud7af]"
+    spaced = re.sub(rf"(?<={other})(?=[A-Za-z])|(?<=[A-Za-z])(?={other})", " ", spaced)
     words: list[str] = []
     for word in re.findall(r"[^\W\d_]+|\d+|[№#]", folded(spaced)):
         if re.search(r"[\u3040-\u30ff\u3400-\u9fff]", word):
@@ -283,6 +287,7 @@ def _in_english(header: str, languages: Collection[str]) -> str:
         "number",
         "confidence",
         "remark",
+        "choice",
     )
     for word in split_header(header):
         meanings = _meanings(word)

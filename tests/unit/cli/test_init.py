@@ -725,6 +725,23 @@ def test_rows_without_a_source_are_sources_of_their_own(
     assert Path(".gitignore").read_text("utf-8") == "mine\n"
 
 
+@pytest.mark.parametrize("labels", [("fail", "pass"), ("no", "yes")])
+def test_the_copy_of_rows_without_ids_says_what_its_numbers_mean(
+    labels: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = ["answer,human,judge"]
+    for at in range(12):
+        said = f"{labels[at % 2]},{labels[at % 3 == 0]}"
+        lines.append(f"Answer {at} is as long as the others are.,{said}")
+    Path("own.csv").write_text("\n".join(lines), encoding="utf-8")
+    assert begin(command_line().parse_args(["init", "own.csv", "--yes"]), None) == 0
+    dataset = yaml.safe_load(Path("config/datasets/own.yaml").read_text("utf-8"))
+    overall = dataset["aspects"]["overall"]
+    assert overall["labels"] == list(labels)
+    assert overall["read_as"] == {"0": labels[0], "1": labels[1]}
+
+
 def test_the_card_says_how_columns_were_read_and_no_header_leaves_its_comment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -71,6 +71,13 @@ def test_ratings_that_differ_from_the_judges_are_people_s(tmp_path: Path) -> Non
     assert (columns.rated, columns.scored) == (["tone"], ["llm_tone"])
 
 
+def test_an_aspect_that_a_judge_scores_may_be_constant(tmp_path: Path) -> None:
+    ratings = {"clarity": PEOPLE, "tone": [5] * ROWS}
+    scores = {"llm_clarity": JUDGE, "llm_tone": JUDGE}
+    columns = columns_of({**ratings, **scores}, tmp_path)
+    assert set(columns.ratings) == {"clarity", "tone"}
+
+
 def test_a_constant_number_beside_ratings_is_none(tmp_path: Path) -> None:
     ratings = {"quality": PEOPLE, "trusted_judgments": [3] * ROWS}
     columns = columns_of({**ratings, "llm_quality": JUDGE}, tmp_path)

@@ -216,6 +216,20 @@ def test_an_id_of_each_row_is_offered_for_no_system(tmp_path: Path) -> None:
     assert ["link"] not in systems and ["version"] in systems
 
 
+@pytest.mark.parametrize("header", ["run_id", "_annotator_id", "worker id"])
+def test_an_id_of_a_run_or_a_rater_is_no_texts_id(header: str, tmp_path: Path) -> None:
+    is_run = header == "run_id"
+    ids = ["r1" if is_run else f"a{at % 3}" for at in range(ROWS)]
+    columns: Columns = {
+        header: ids,
+        "reply": ANSWERS,
+        "human": PEOPLE,
+        "judge": JUDGE,
+    }
+    draft = audited(written(tmp_path / "t.csv", columns))
+    assert draft.columns.item == "row" and not draft.columns.anonymous
+
+
 # --- pairs ----------------------------------------------------------------------------
 
 
@@ -408,3 +422,162 @@ def test_merged_cells_of_a_spreadsheet_name_columns_in_two_rows(tmp_path: Path) 
     assert scores == {"tone": "Gemini tone", "facts": "Gemini facts"}
     assert draft.columns.text == "Reply"
     assert draft.table.numbers[0] == 3 and len(draft.table.rows) == ROWS
+
+
+# --- descriptions below a header, skipped tasks, raters' labels -----------------------
+
+
+def test_a_row_of_units_is_no_text(tmp_path: Path) -> None:
+    columns: dict[str, list[Any]] = {
+        "key": ["", *range(ROWS)],
+        "answer": ["", *ANSWERS],
+        "human": ["points", *PEOPLE],
+        "judge": ["points", *JUDGE],
+    }
+    draft = audited(written(tmp_path / "t.csv", columns))
+    assert len(draft.table.rows) == ROWS
+    assert any("row 2 describes the columns" in note for note in draft.table.notes)
+
+
+def test_statements_of_a_matrix_are_aspects(tmp_path: Path) -> None:
+    about = ["How do you like the reply? - Warmth", "How … the reply? - Brevity"]
+    columns: dict[str, list[Any]] = {
+        "Q4_1": [about[0], '{"ImportId":"QID4_1"}', *PEOPLE],
+        "Q4_2": [about[1], '{"ImportId":"QID4_2"}', *JUDGE],
+        "shown": ["shown", '{"ImportId":"shown"}', *ANSWERS],
+        "gpt_warmth": ["gpt_warmth", '{"ImportId":"w"}', *JUDGE],
+        "gpt_brevity": ["gpt_brevity", '{"ImportId":"b"}', *PEOPLE],
+    }
+    draft = audited(written(tmp_path / "t.csv", columns))
+    assert draft.columns.ratings == {
+        "warmth": ["Warmth (Q4_1)"],
+        "brevity": ["Brevity (Q4_2)"],
+    }
+    [scores] = draft.columns.judges.values()
+    assert scores == {"warmth": "gpt_warmth", "brevity": "gpt_brevity"}
+
+
+@pytest.mark.parametrize("with_options", [True, False])
+def test_skipped_tasks_of_prodigy_are_left_out(
+    with_options: bool, tmp_path: Path
+) -> None:
+    human = drawn_labels("accept", "reject")
+    rows = []
+    for at, answer in enumerate(ANSWERS):
+        skips = at in (3, 9)
+        row = {"text": answer, "_task_hash": at * 7, "judge": human[at]}
+        if with_options:
+            row["judge"] = "fine" if human[at] == "accept" else "poor"
+            row["accept"] = [] if skips else [row["judge"]]
+            row["answer"] = "reject" if skips else "accept"
+        else:
+            row["answer"] = "ignore" if skips else human[at]
+        rows.append(row)
+    draft = audited(lines_of(tmp_path / "t.jsonl", rows))
+    column = "accept (annotator)" if with_options else "answer"
+    assert draft.columns.rated == [column]
+    assert len(draft.table.rows) == ROWS - 2
+    assert any("2 rows were left out" in note for note in draft.table.notes)
+
+
+def test_labels_of_raters_in_rows_are_columns(tmp_path: Path) -> None:
+    human = drawn_labels("safe", "unsafe")
+    rows = []
+    for at in range(20):
+        for number, coder in enumerate(["c1", "c2"]):
+            label = human[at + number * (at % 3 == 0)]
+            shown = {"reply": ANSWERS[at], "llm_label": human[at]}
+            rows.append({**shown, "coder": coder, "label": label, "minutes": at % 4})
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    draft = audited(written(tmp_path / "t.csv", columns))
+    assert draft.columns.ratings == {"overall": ["label (c1)", "label (c2)"]}
+    assert draft.columns.scored == ["llm_label"] and len(draft.table.rows) == 20
+
+
+def test_rows_of_raters_without_a_text_are_no_answers(tmp_path: Path) -> None:
+    columns: Columns = {
+        "question": [f"How do I open door {at // 4}?" for at in range(ROWS)],
+        "worker_id": [f"w{at % 4}" for at in range(ROWS)],
+        "human": PEOPLE,
+        "judge": JUDGE,
+    }
+    with pytest.raises(UnclearColumns, match="row a rater's") as raised:
+        audited(written(tmp_path / "t.csv", columns))
+    assert raised.value.options == ()
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["['rude', 'long']", "['long', 'wrong']", "['rude', 'wrong']"],
+        ["rude|long", "long|wrong", "wrong|rude"],
+    ],
+)
+def test_cells_with_several_labels_are_refused(
+    cells: list[str], tmp_path: Path
+) -> None:
+    drawn = random.Random(1)
+    human = [drawn.choice(cells) for _ in range(ROWS)]
+    judge = [drawn.choice(cells) for _ in range(ROWS)]
+    columns: Columns = {"post": ANSWERS, "human_tags": human, "llm_tags": judge}
+    with pytest.raises(UserError, match="several labels each"):
+        audited(written(tmp_path / "t.csv", columns))
+
+
+def test_a_label_with_a_comma_is_one_label(tmp_path: Path) -> None:
+    human = drawn_labels("yes, fully", "no, not at all")
+    columns: Columns = {"post": ANSWERS, "human": human, "llm": human}
+    draft = audited(written(tmp_path / "t.csv", columns))
+    assert len(draft.table.labels["human"]) == 2
+
+
+@pytest.mark.parametrize(
+    "header", ["annotator_sex", "rater country", "expert_seniority"]
+)
+def test_what_describes_a_rater_is_no_rating(header: str, tmp_path: Path) -> None:
+    about = [at * 7 % 3 for at in range(ROWS)]
+    columns: Columns = {
+        "answer": ANSWERS,
+        header: about,
+        "rating": PEOPLE,
+        "llm_rating": JUDGE,
+    }
+    draft = audited(written(tmp_path / "t.csv", columns))
+    assert (draft.columns.rated, draft.columns.scored) == (["rating"], ["llm_rating"])
+    assert draft.columns.unused[header] == "it describes who rated"
+
+
+@pytest.mark.parametrize(
+    "header", ["Resposta do modelo", "Respuesta del asistente", "Ответы системы"]
+)
+def test_the_noun_of_a_text_may_stand_first(header: str, tmp_path: Path) -> None:
+    reasons = [f"{answer} It says all that is needed, I think." for answer in ANSWERS]
+    more: dict[str, Columns] = {
+        "Resposta do modelo": {"Avaliação humana": PEOPLE, "Avaliação IA": JUDGE},
+        "Respuesta del asistente": {"Nota humana": PEOPLE, "Nota juez": JUDGE},
+        "Ответы системы": {"Оценка эксперта": PEOPLE, "Оценка судьи": JUDGE},
+    }
+    columns: Columns = {"notas": reasons, header: ANSWERS, **more[header]}
+    assert audited(written(tmp_path / "t.csv", columns)).columns.text == header
+
+
+@pytest.mark.parametrize("tie", ["=", "==", "≈"])
+def test_a_sign_of_equality_is_a_tie(tie: str, tmp_path: Path) -> None:
+    human = drawn_labels("2", "1")
+    human[4] = tie
+    columns: Columns = {
+        "reply 1": ANSWERS,
+        "reply 2": ANSWERS[::-1],
+        "expert": human,
+        "llm": human,
+    }
+    draft = audited(written(tmp_path / "t.csv", columns))
+    assert draft.columns.texts == ["reply 1", "reply 2"]
+    assert draft.table.rows[4]["expert"] == 0
+
+
+def test_per_cent_may_have_a_decimal_comma(tmp_path: Path) -> None:
+    human = [f"{each * 10},5 %" for each in PEOPLE]
+    columns: Columns = {"Antwort": ANSWERS, "Mensch": human, "KI": JUDGE}
+    draft = audited(written(tmp_path / "t.csv", columns))
+    assert [row["Mensch"] for row in draft.table.rows] == [p * 10 + 0.5 for p in PEOPLE]

@@ -21,6 +21,7 @@ from judgescope.cli.init.open_readings import (
     UnclearColumns,
     check_numbers_clear,
     check_raters,
+    letters_of_sides,
     readings_of_sides,
 )
 from judgescope.cli.init.pair_columns import choice_columns, says_who_chose
@@ -439,6 +440,8 @@ def _is_of_people_only(
             classes_of(column).get("person") for column in group
         )
         of_aspect = aspect != ALL and len(aspect) >= fewest_letters
+        if letters_of_sides(group):
+            continue  # H_fluency and J_fluency may be a human's and a judge's
         if len(group) > 1 and (named or of_aspect):
             return True
     return False

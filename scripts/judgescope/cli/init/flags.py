@@ -484,6 +484,7 @@ def completed(draft: StudyDraft) -> StudyDraft:
     """
     table = draft.table
     columns = draft.columns
+    scales = draft.scales
     if columns.has_texts and not columns.item and not columns.source:
         table, columns = with_items(table, columns)
         note = (
@@ -491,6 +492,11 @@ def completed(draft: StudyDraft) -> StudyDraft:
             "(--item or --source names a column)"
         )
         table = replace(table, notes=[*table.notes, note], copied=True)
+        # The copy has numbers in place of labels, and the scale says which.
+        stated = {
+            name: scale for name, scale in scales.items() if "labels" not in scale
+        }
+        scales = {**scales, **table.scales(columns, stated)}
     definitions = dict(draft.definitions)
     if draft.endpoint is None and not draft.judges:
         for name in undefined(columns, definitions, table):
@@ -498,7 +504,9 @@ def completed(draft: StudyDraft) -> StudyDraft:
             is_typed = not columns.flagged.isdisjoint(columns.ratings[name])
             if not (near and is_typed):  # a misspelt name of a card
                 definitions[name] = as_people_rated(columns.ratings[name])
-    return replace(draft, table=table, columns=columns, definitions=definitions)
+    return replace(
+        draft, table=table, columns=columns, scales=scales, definitions=definitions
+    )
 
 
 def check_complete(draft: StudyDraft) -> None:

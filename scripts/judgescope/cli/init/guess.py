@@ -217,8 +217,12 @@ class _Roles:
         return role not in self.named and not self.columns[role]
 
     def may_be_id(self, column: str) -> bool:
-        """Return whether cells are short: no documents, and no lists of ids."""
-        if longest(self.rows, [column]):
+        """Return whether cells are short: no documents, and no lists of ids; and not
+        the id of a rater, or of something that all rows share, as a run.
+        """
+        if longest(self.rows, [column]) or classes_of(column).get("person"):
+            return False
+        if len(self.rows) > 1 and _different(self.rows, [column]) == 1:
             return False
         cells = cells_of(self.rows, column)
         return not any(isinstance(cell, list | dict) for cell in cells)
@@ -242,6 +246,12 @@ class _Roles:
             role = role_of(column)
             if role is None or not self.is_open(role):
                 continue
+            if role == "system" and profile(self.rows, column).kind == "text":
+                # `ответ модели`: the words of a model, not its name.
+                nouns = {*ROLE_NOUNS["text"]} & {*words_of(column)}
+                role = "text" if nouns and self.is_open("text") else None
+                if role is None:
+                    continue
             is_number = numbers(self.rows, column) is not None
             is_text = not is_number and _different(self.rows, [column]) > MOST_LABELS
             if role == "text" and profile(self.rows, column).kind == "label":
@@ -250,6 +260,18 @@ class _Roles:
                 continue
             if role in ("item", "system") or is_text:
                 self.take(role, column)
+
+    def take_text_by_any_word(self) -> None:
+        """Take the texts of `respuesta del asistente`: the noun may stand first."""
+        if not self.is_open("text"):
+            return
+        for column in self.remaining():
+            nouns = {*ROLE_NOUNS["text"]} & {*_clear_words(column)}
+            if not nouns or role_of(column) is not None or _describes(column):
+                continue
+            if profile(self.rows, column).kind == "text" and not _is_remark(column):
+                self.take("text", column)
+                return
 
     def take_letters(self) -> None:
         """Give the texts of q and a the roles of a question and its answer."""
@@ -381,6 +403,7 @@ def _roles(
         if role not in named:
             roles.take_by_name(role)
     roles.take_by_last_word()
+    roles.take_text_by_any_word()
     roles.take_letters()
     roles.take_by_cells()
     return roles
@@ -426,8 +449,11 @@ def _is_remark(column: str) -> bool:
     # One German header in an English table is a remark all the same.
     of_column = classes_of(column, ALL_LANGUAGES).keys()
     by_whom = {"person", "machine", "measure", "rating"} & of_column
-    last = classes_of(" ".join(words[-1:]), ALL_LANGUAGES)
-    return bool(by_whom) and "remark" in last
+    last = " ".join(words[-1:])
+    if by_whom:
+        return "remark" in classes_of(last, ALL_LANGUAGES)
+    # Comments of readers are judged themselves.
+    return "remark" in classes_of(last) and last not in {"comment", "comments"}
 
 
 def _describes(column: str) -> bool:

@@ -1,8 +1,10 @@
 """Columns of labels and of choices between two texts: read as numbers."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, Final
 
 from judgescope.cli.init.column_values import number, numbers
@@ -24,6 +26,7 @@ from judgescope.tables.label_failures import label_failures
 from judgescope.tables.labels import order_of, plain_label
 from judgescope.tables.profile import profile
 from judgescope.tables.raters import is_given_name, is_numbered_rater
+from judgescope.tables.sides import not_a_rating
 from judgescope.tables.spelling import MISSING, is_missing
 from judgescope.tables.words import (
     RATING_CLASSES,
@@ -336,8 +339,9 @@ def _with_other_labels(table: InitTable, judging: Collection[str]) -> InitTable:
 
 def _has_scores(table: InitTable) -> bool:
     """Return whether a column that may be a judge's has numbers."""
+    languages = languages_of(table.columns)
     for column in table.columns:
-        evidence = classes_of(column)
+        evidence = classes_of(column, languages)
         scored = {"machine", "measure", "rating", "outcome"} & evidence.keys()
         if scored and "person" not in evidence and numbers(table.rows, column):
             return True
@@ -376,8 +380,9 @@ def _of_people_alone(
     labels: a judge's scores are compared with them by a threshold.
     """
     people = {}
+    languages = languages_of(table.columns)
     for column, words in used.items():
-        evidence = classes_of(column)
+        evidence = classes_of(column, languages)
         if "person" in evidence or asks_for_a_rating(column):
             people[column] = dict(words)
         elif len(words) > 1 and "machine" in evidence:
@@ -434,6 +439,10 @@ def _labels_by_column(
             continue  # A, B or tie is a choice between two texts
         may_rate = RATING_CLASSES & classes_of(column, languages).keys()
         may_rate |= {"rating"} if asks_for_a_rating(column) else set()
+        if not_a_rating(column, classes_of(column, languages)) and (
+            column not in judging
+        ):
+            continue
         whose = used if may_rate or column in judging else others
         words = _words_in(table.rows, column)
         if whose is used:
@@ -450,9 +459,14 @@ def _check_one_label(table: InitTable, column: str, words: Mapping[str, str]) ->
     """Raise UserError for cells with several labels each, `facts; tone`, beside cells
     with one of them.
     """
+    parts_of: dict[str, list[str]] = {}
+    for word in words:
+        parts_of[word] = [part.strip(" []\"'") for part in re.split(r"[;,|]", word)]
+    times = Counter(chain.from_iterable(parts_of.values()))
     for word, as_written in words.items():
-        parts = [part.strip() for part in re.split(r"[;,|]", word)]
-        if len(parts) > 1 and any(part in words for part in parts):
+        parts = parts_of[word]
+        # Each part stands in another cell, too: alone, or beside other parts.
+        if len(parts) > 1 and all(times[part] > 1 for part in parts):
             raise UserError(
                 "cells of this column have several labels each",
                 where=f"{table.file}, column {column}",

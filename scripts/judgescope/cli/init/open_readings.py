@@ -4,6 +4,7 @@ Nothing in the table says whose scores a column has. Every reading is offered wi
 flags that state it; none is taken.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -13,6 +14,7 @@ from judgescope.cli.init.rating_columns import like_ratings
 from judgescope.cli.init.roles import Guess, rating_text
 from judgescope.cli.init.tables import InitTable
 from judgescope.core.errors import UserError
+from judgescope.core.names import slug
 from judgescope.data.column_rows import cells_by_row
 from judgescope.report.words import listed
 from judgescope.tables.leaving_out import values_on_scale
@@ -76,6 +78,9 @@ def readings_of_sides(table: InitTable, columns: Guess) -> list[OpenReading]:
     judge's, and the others people's.
     """
     candidates = list(_candidates(table, columns))
+    letters = letters_of_sides(candidates)
+    if letters and not columns.judges:
+        return [_of_letters(letters), _of_letters(letters[::-1])]
     ranks = list(_readings_of_ranks(table))
     if ranks:
         return ranks
@@ -97,11 +102,46 @@ def readings_of_sides(table: InitTable, columns: Guess) -> list[OpenReading]:
     if not candidates and not columns.rated:
         candidates = _with_the_same_labels(table)
     readings = []
-    for judge in candidates[:MOST_READINGS]:
+    machines = [name for name in candidates if "machine" in classes_of(name)]
+    for judge in (machines or candidates)[:MOST_READINGS]:
         others = [name for name in candidates if name != judge]
-        if others:
+        if others and machines in ([], [judge]):
             readings.append(_of_both(judge, others))
     return readings
+
+
+def letters_of_sides(columns: Sequence[str]) -> list[dict[str, str]]:
+    """Return aspect -> column for each of two letters in front of the same aspects, one
+    of which may stand for a human or a judge: `H_tone` and `J_tone`; [] for others.
+
+    >>> letters_of_sides(["H_tone", "J_tone"])
+    [{'tone': 'H_tone'}, {'tone': 'J_tone'}]
+    """
+    by_letter: dict[str, dict[str, str]] = {}
+    for column in columns:
+        split = re.fullmatch(r"([A-Za-z])[\W_]+(.+)", column)
+        if split is None:
+            return []
+        by_letter.setdefault(split[1].casefold(), {})[split[2]] = column
+    same = len({frozenset(group) for group in by_letter.values()}) == 1
+    if len(by_letter) != 2 or not same or {"h", "j"}.isdisjoint(by_letter):
+        return []
+    return [by_letter[letter] for letter in sorted(by_letter)]
+
+
+def _of_letters(letters: Sequence[Mapping[str, str]]) -> OpenReading:
+    """Return the reading in which the first letter is people's, the second a
+    judge's.
+    """
+    people, judge = letters
+    return OpenReading(
+        f"{listed([*people.values()])} have people's ratings, "
+        f"{listed([*judge.values()])} a judge's scores",
+        {
+            "judge": [*judge.values()],
+            "human": [rating_text(slug(name), [people[name]]) for name in people],
+        },
+    )
 
 
 def _readings_of_ranks(table: InitTable) -> Iterator[OpenReading]:
@@ -288,6 +328,8 @@ def readings_of_systems(table: InitTable, columns: Guess) -> list[OpenReading]:
     for column in table.columns:
         if column in columns.used or numbers(table.rows, column) is not None:
             continue
+        if "person" in classes_of(column):
+            continue  # the id of a rater
         cells = set()
         names = set()
         for of_row in cells_by_row(table.rows, [*shared, column]):

@@ -12,8 +12,9 @@ from judgescope.cli.init.rating_columns import ALL, aspect_of, is_judge, words_o
 from judgescope.cli.init.vocabulary import ROLE_NOUNS, WORDS
 from judgescope.data.column_rows import cells_of
 from judgescope.data.rows import TableRow, word_of
-from judgescope.tables.choices import FIRST, SECOND, TIE
+from judgescope.tables.choices import FIRST, SECOND, TIE, TIE_WORDS
 from judgescope.tables.spelling import is_missing
+from judgescope.tables.words import english_names
 
 SIDES: Final = (("a", "b"), ("1", "2"), ("first", "second"), ("left", "right"))
 """Words that distinguish the two texts of a row, in the names of columns and in
@@ -174,7 +175,9 @@ class SidedColumns(NamedTuple):
 def sided_systems(sided: Iterable[SidedColumns]) -> list[str]:
     """Return the first two columns whose common words name systems."""
     for pair in sided:
-        if not set(ROLE_NOUNS["system"]).isdisjoint(pair.words):
+        names_system = not set(ROLE_NOUNS["system"]).isdisjoint(pair.words)
+        # `模型A回答`: the answer of model A, not its name.
+        if names_system and set(ROLE_NOUNS["text"]).isdisjoint(pair.words):
             return pair.columns
     return []
 
@@ -213,8 +216,9 @@ def sided_columns(columns: Sequence[str]) -> list[SidedColumns]:
     words.
     """
     by_stem: dict[tuple[int, int, tuple[str, ...]], dict[int, str]] = {}
+    english = english_names(columns)
     for column in columns:
-        words = words_of(column)
+        words = words_of(english[column])
         for number, sides in enumerate(HEADER_SIDES):
             for side_number, side in enumerate(sides):
                 if side in words:
@@ -222,7 +226,7 @@ def sided_columns(columns: Sequence[str]) -> list[SidedColumns]:
                     others = (*words[:position], *words[position + 1 :])
                     by_side = by_stem.setdefault((number, position, others), {})
                     by_side.setdefault(side_number, column)
-    pairs = []
+    pairs: list[SidedColumns] = []
     for (_, _, words_in_common), by_side in by_stem.items():
         if len(by_side) == 2:
             pairs.append(SidedColumns(list(words_in_common), [by_side[0], by_side[1]]))
@@ -296,6 +300,8 @@ def _meaning(
     for columns in (texts, systems):
         if word in columns:
             return FIRST + columns.index(word)
+    if word.strip() in {"=", "==", "≈", "~"}:
+        return TIE
     arrow = ARROW.fullmatch(word.strip())
     if arrow:
         return _of_arrow(arrow[1], arrow[2], arrow[3])
@@ -308,8 +314,7 @@ def _meaning(
         return None
     if {*words} == {"no", "preference"}:
         return TIE
-    ties = {"tie", "tied", "draw", "equal", "both", "neither", "same"}
-    if ties.intersection(words):
+    if TIE_WORDS.intersection(words):
         return TIE
     return _side_in(words)
 

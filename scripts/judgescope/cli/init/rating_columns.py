@@ -122,14 +122,17 @@ def _computed(rows: Sequence[TableRow], candidates: Sequence[str]) -> dict[str, 
 
 def _constant(rows: Sequence[TableRow], candidates: Sequence[str]) -> list[str]:
     """Return the columns without a word for their side that have the same number in
-    every row, if others without such a word differ from row to row.
+    every row, if others without such a word differ from row to row. An aspect that a
+    judge scores may have one rating throughout.
     """
+    judged = {judged_aspect(aspect_of(name)) for name in candidates if is_judge(name)}
     constant = []
     without_side = []
     for column in candidates:
         if {"person", "machine", "measure"}.isdisjoint(classes_of(column)):
             without_side.append(column)
-            if len(set(numbers(rows, column) or [])) == 1:
+            is_constant = len(set(numbers(rows, column) or [])) == 1
+            if is_constant and aspect_of(column) not in judged:
                 constant.append(column)
     return constant if len(constant) < len(without_side) else []
 

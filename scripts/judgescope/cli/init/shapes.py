@@ -2,6 +2,7 @@
 numbers that stand for "no score".
 """
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -20,7 +21,7 @@ from judgescope.tables.one_hot import (
     with_one_choice,
     with_single_entries,
 )
-from judgescope.tables.rows_of_texts import joined_rows
+from judgescope.tables.rows_of_texts import RATERS, joined_rows
 from judgescope.tables.structure import (
     columns_by_system,
     flattened,
@@ -30,6 +31,7 @@ from judgescope.tables.structure import (
     with_draws,
     with_listed_numbers,
 )
+from judgescope.tables.words import split_header
 
 
 def structured(table: InitTable) -> InitTable:
@@ -174,6 +176,7 @@ def _check_texts_differ(
     source.
     """
     if columns.text is None:
+        _check_no_raters(table, columns)
         return
     first: dict[tuple[str, str], int] = {}
     repeated = []
@@ -196,6 +199,23 @@ def _check_texts_differ(
             "criterion; or name the column that tells the texts of a source apart: "
             "--system COLUMN",
         )
+
+
+def _check_no_raters(table: InitTable, columns: Guess) -> None:
+    """Raise UserError if rows of a source without texts may be those of raters, as a
+    column of their ids says.
+    """
+    for column in table.columns:
+        words = set(split_header(re.split(r"[:.]", column)[-1]))
+        if words & RATERS and words <= RATERS | {"id", "name", "code", "key"}:
+            raise UnclearColumns.of(
+                "several rows have the same source and no text of their own: is each "
+                "row a rater's?",
+                readings_of_systems(table, columns),
+                where=f"{table.file}, column {column}",
+                todo="name the column of the judged texts: --text COLUMN; or give the "
+                "table one row per text, with a column for each rater",
+            )
 
 
 def without_sentinels(table: InitTable, columns: Guess) -> InitTable:

@@ -3,6 +3,7 @@ per text.
 """
 
 import argparse
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,12 +26,14 @@ from judgescope.schema.loading import Cards
 from judgescope.tables.joining import NamedTable, join
 from judgescope.tables.leaving_out import (
     without_descriptions,
+    without_skipped,
     without_totals,
     without_values,
 )
 from judgescope.tables.opening import OpenedTable, open_table
 from judgescope.tables.spelling import SpelledColumn, is_missing, respelled
 from judgescope.tables.thousands import DecimalSign
+from judgescope.tables.words import english_names
 
 CHOICES: Final = {"min": -1, "max": 1}
 """The scale of choices between two texts: 1 stands for the first text."""
@@ -159,13 +162,14 @@ class InitTable:
         guessed = guess(self.rows, {**named, "ratings": [*taken, *free]})
         scored = []
         ratings: dict[str, list[str]] = {}
+        english = english_names(self.columns)
         for column in free:
-            if is_judge(column) or column in self.compared_scores:
+            name = english.get(column, column)
+            if is_judge(name) or column in self.compared_scores:
                 scored.append(column)
             else:
-                ratings.setdefault(aspect_named_in(column, self.aspects), []).append(
-                    column
-                )
+                aspect = aspect_named_in(name, self.aspects)
+                ratings.setdefault(aspect, []).append(column)
         judges = judges_of(scored, ratings)
         return replace(
             guessed, ratings=ratings, judges=judges, choice_words=self.pairs.words
@@ -392,9 +396,11 @@ def table_of(
     if not opened.rows:
         todo = "add a row for each judged text below the names of the columns"
         raise UserError("this table has no rows", where=str(file), todo=todo)
-    columns = columns_of(opened.rows)
+    _check_names(file, columns_of(opened.rows))
     described = without_descriptions(opened.rows, opened.numbers)
     own_rows, own_numbers, description_notes = described
+    own_rows, own_numbers, skipped_notes = without_skipped(own_rows, own_numbers)
+    columns = columns_of(own_rows or opened.rows)
     filled, missing_notes = without_values(own_rows, missing)
     written = respelled(filled, columns, decimal)
     rows = written.rows
@@ -409,6 +415,7 @@ def table_of(
         notes=[
             *opened.notes,
             *description_notes,
+            *skipped_notes,
             *missing_notes,
             *written.notes,
             *total_notes,
@@ -417,6 +424,20 @@ def table_of(
         two_ways=written.two_ways,
         copied=changed or bool(opened.notes),
     )
+
+
+def _check_names(file: Path, names: Sequence[str]) -> None:
+    """Raise UserError if the first row is data: its cells are a text and numbers."""
+    has_text = any(len(name) > 60 and len(name.split()) > 8 for name in names)
+    has_number = any(re.fullmatch(r"-?\d+(?:[.,]\d+)?", name) for name in names)
+    if has_text and has_number:
+        raise UserError(
+            "the first row has a text and numbers, and no names of columns",
+            where=f"{file}, row 1",
+            got=", ".join(name[:20] for name in names[:5]),
+            todo="add a row above it with a name for each column: answer, human "
+            "and judge",
+        )
 
 
 def rows_of(file: Path) -> OpenedTable:

@@ -125,11 +125,12 @@ class NextStepRules:
             return ""
         questions = list(dict.fromkeys(question for question, _ in others))
         held = sum(claim.sign is Sign.HOLDS for _, claim in others)
+        tests = few(questions, "other tests")
+        if len(others) == 1:
+            return f"Its claim on {tests} {'holds' if held else 'does not hold'}."
         how_many = count(held) if held else "none"
-        return (
-            f"Of its {plural(len(others), 'claim')} on {few(questions, 'other tests')} "
-            f"{how_many} {'holds' if held < 2 else 'hold'}."
-        )
+        verb = "holds" if held < 2 else "hold"
+        return f"Of its {len(others)} claims on {tests} {how_many} {verb}."
 
     def _people_apart(self, about: list[ReportedClaim]) -> str:
         """On which of these claims' aspects people do not agree, "" if they do."""

@@ -268,8 +268,13 @@ def test_a_judge_to_use_says_what_its_other_tests_show(tmp_path: Path) -> None:
     rows = [*claim("a", 0.6), *claim("a", 0.5, "not_shown; length", "order")]
     steps = next_steps(of_judges(tmp_path, ["a"], rows))
     assert steps is not None
+    words = "claim on order of one source's texts does not hold."
+    assert steps.steps[0].why.endswith(f" Its {words}")
+    rows += claim("a", 0.5, "not_shown; length", "order", **COHERENCE)
+    steps = next_steps(of_judges(tmp_path / "two", ["a"], rows))
+    assert steps is not None
     assert steps.steps[0].why.endswith(
-        "Of its 1 claim on order of one source's texts none holds."
+        "Of its 2 claims on order of one source's texts none holds."
     )
 
 

@@ -34,7 +34,7 @@ NO_CLAIM: Final = {
 }
 """Why there is no claim -> at most three words for it."""
 NO_PERSON: Final = "no person to compare"
-"""What stands beside a claim that holds where people do not agree with each other."""
+"""The words of a claim that holds where people do not agree with each other."""
 LEFT: Final = "normal_scores"
 """The kind of number that is left of a claim without length."""
 

@@ -487,7 +487,7 @@ class MatrixMaker:
 
     @property
     def any_compared(self) -> bool:
-        """Whether a claim that holds stands beside a person's number."""
+        """Whether a claim that holds is compared with a person."""
         for column in self.columns:
             for claim in self._claims(column):
                 compared = cell_words.gap_to_person(claim) is not None
@@ -505,7 +505,7 @@ LONG_NAMES: Final = {
 def legend_of(
     makers: Sequence[MatrixMaker], axes: Mapping[str, Axis]
 ) -> list[tuple[Markup, str]]:
-    """The signs of all matrices, what stands beside them, and what is drawn: once."""
+    """The signs of all matrices and what is drawn in them, once."""
     shown = set[Sign]()
     for maker in makers:
         shown |= maker.shown(maker.judges)

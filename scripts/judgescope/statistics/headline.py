@@ -241,11 +241,11 @@ def picks(name: str, what: str, share: str, person: str) -> str:
     return f"{name} picks {what} in {share} of pairs{beside}."
 
 
-def prefers_place(name: str, place: str, share: str, people: str) -> str:
+def prefers_place(name: str, which: str, share: str, people: str) -> str:
     """A judge that takes the text of one place too often.
 
     >>> prefers_place("a", "first", "80 %", "34 %")
     'a takes the first text in 80 % of pairs; people do in 34 %.'
     """
     beside = f"; people do in {people}" if people else ""
-    return f"{name} takes the {place} text in {share} of pairs{beside}."
+    return f"{name} takes the {which} text in {share} of pairs{beside}."

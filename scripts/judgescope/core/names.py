@@ -80,7 +80,7 @@ of `MissingContent`. Older replies do not say."""
 
 
 class MissingContent(StrEnum):
-    """What an endpoint sent in the place of a reply's text."""
+    """What an endpoint sent instead of the text of a reply."""
 
     NULL = "null"
     EMPTY = "empty"

@@ -74,7 +74,7 @@ def _has_one(rows: Sequence[TableRow], columns: Sequence[str]) -> bool:
 
 
 def _joined(row: TableRow, choices: Mapping[str, Mapping[str, str]]) -> TableRow:
-    """A row with one cell for each choice, in the place of its first column."""
+    """A row with one cell for each choice, where its first column was."""
     choice_of: dict[str, tuple[str, str]] = {}
     for stem, parts in choices.items():
         choice_of |= {column: (stem, part) for part, column in parts.items()}

@@ -24,7 +24,7 @@ if __version__ != RULES_VERSION:
 
 from judgescope.core.cells import DERIVED
 from judgescope.core.extensions import extension_files
-from judgescope.core.names import ALL, ORIGINAL, REFERENCES, REST, SYSTEMS, TRIAL
+from judgescope.core.names import ORIGINAL, REFERENCES, SYSTEMS, GradedPart
 from judgescope.core.paths import HOME
 from judgescope.plan.dag import any_of
 from judgescope.plan.generators import graded, improvements

@@ -185,7 +185,7 @@ rule candidates:
         PATHS.log("construction/{dataset}/{name}.{part}"),
     wildcard_constraints:
         name=JOBS.by_rule(),
-        part=any_of([ALL, TRIAL, REST]),
+        part=any_of([GradedPart.ALL, GradedPart.TRIAL, GradedPart.REST]),
     localrule: True
     conda:
         "../../envs/core.yaml"

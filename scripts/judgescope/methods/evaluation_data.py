@@ -183,7 +183,7 @@ class EvaluationData:
         if degree:
             chosen = pc.and_(chosen, pc.equal(self.targets["degree"], degree))
         rows = self.targets
-        if not pc.all(chosen).as_py():
+        if not pc.all(chosen.fill_null(False)).as_py():
             rows = rows.filter(chosen)
         names = one_array(rows["target"])
         # Nearly always they are sorted, and to sort their texts takes as much memory.

@@ -102,7 +102,11 @@ def readings_of_sides(table: InitTable, columns: Guess) -> list[OpenReading]:
     if not candidates and not columns.rated:
         candidates = _with_the_same_labels(table)
     readings = []
-    machines = [name for name in candidates if "machine" in classes_of(name)]
+    machines = []
+    for name in candidates:
+        evidence = classes_of(name)
+        if "machine" in evidence and "person" not in evidence:
+            machines.append(name)
     for judge in (machines or candidates)[:MOST_READINGS]:
         others = [name for name in candidates if name != judge]
         if others and machines in ([], [judge]):

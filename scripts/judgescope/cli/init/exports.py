@@ -12,7 +12,8 @@ from judgescope.cli.init.shapes import structured
 from judgescope.cli.init.tables import InitTable, TableSource, table_of
 from judgescope.core.errors import UserError
 from judgescope.schema.loading import Cards
-from judgescope.tables.opening import OpenedTable, open_file, under_a_key
+from judgescope.tables.json_objects import under_a_key
+from judgescope.tables.opening import OpenedTable, open_file
 from judgescope.tables.platforms.base import (
     PLATFORMS,
     OpenedExport,

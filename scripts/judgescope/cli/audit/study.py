@@ -171,7 +171,7 @@ def _judge(draft: StudyDraft, plan: Plan) -> None:
     """
     dataset = draft.study
     columns = AuditColumns(draft, plan, dataset)
-    if columns.targets is None:
+    if columns.read is None:
         check_read_by_rows(draft.table, NOT_PLAIN)
         ingest_all(texts.ingest(plan, dataset), texts.read_ratings(plan, dataset))
     models = [name for name in plan.models if plan.cells_of(dataset, name)]

@@ -30,8 +30,8 @@ SHOWN = (
 
 @pytest.fixture
 def window(tmp_path: Path) -> Iterator[Browser]:
-    with browser(tmp_path / "browser") as found:
-        yield found
+    with browser(tmp_path / "browser") as result:
+        yield result
 
 
 def opened(window: Browser, page: Path, **where: str) -> None:
@@ -84,7 +84,7 @@ def texts(window: Browser, what: str) -> list[str]:
     return result
 
 
-def test_an_address_leads_to_one_judgment_with_all_that_was_stated(
+def test_an_address_leads_to_a_single_judgment_with_all_that_was_stated(
     window: Browser, tmp_path: Path
 ) -> None:
     page = ExploreStudy(tmp_path).write()
@@ -149,14 +149,14 @@ def test_of_a_pair_both_texts_are_shown(window: Browser, tmp_path: Path) -> None
 def test_what_a_study_does_not_have_is_stated(window: Browser, tmp_path: Path) -> None:
     page = ExploreStudy(tmp_path).write()
     opened(window, page)
-    for place, told in {
+    for location, result in {
         "judge=nobody": "News has no judge “nobody”.",
         "dataset=chat": "This study has no dataset “chat”.",
         "perturbation=x%E2%80%AE": "News has no perturbation “x⟨U+202E⟩”.",
         "judge=plain&find=nowhere": "0 judgments of 96",
     }.items():
-        window.value(f"location.hash = {json.dumps(place)}")
-        shows(window, told)
+        window.value(f"location.hash = {json.dumps(location)}")
+        shows(window, result)
         assert not window.value("document.querySelector('main > table').offsetHeight")
     page.with_suffix("").joinpath("list.news.plain.js").unlink()
     window.send("Page.navigate", url="about:blank")

@@ -369,7 +369,7 @@ def saved_table(
 
 def test_a_table_is_saved_unrounded_with_all_that_is_known(tmp_path: Path) -> None:
     rows = [
-        one | {"ci_low": 1 / 7, "ci_high": 2 / 3} for one in report_study.agreement()
+        each | {"ci_low": 1 / 7, "ci_high": 2 / 3} for each in report_study.agreement()
     ]
     for row in rows:
         if row["value"] is not None:
@@ -381,12 +381,12 @@ def test_a_table_is_saved_unrounded_with_all_that_is_known(tmp_path: Path) -> No
                 "note": "odd",
             }
     fields = {"tables": {"agreement": rows}}
-    name, found = saved_table(tmp_path, "The news, all targets pooled", **fields)
+    name, result = saved_table(tmp_path, "The news, all targets pooled", **fields)
     assert name.startswith("tiny-the-news-all-targets-pooled-") and name.endswith(
         ".csv"
     )
-    assert len(found) == 16  # eight judges, two aspects
-    alpha, control = found[0], found[7]
+    assert len(result) == 16  # eight judges, two aspects
+    alpha, control = result[0], result[7]
     numbers = [float(alpha[f"Pearson r{kind}"]) for kind in ("", " (low)", " (high)")]
     assert numbers == [1 / 3, 1 / 7, 2 / 3]
     assert [
@@ -405,19 +405,19 @@ def test_a_table_is_saved_unrounded_with_all_that_is_known(tmp_path: Path) -> No
 
 def test_no_text_of_a_saved_table_is_a_formula(tmp_path: Path) -> None:
     keys = {"aspects": {"fluency": EVIL}, "judges": {"gamma": {"engine": "=1+1"}}}
-    name, found = saved_table(tmp_path, "The news, all targets pooled", **keys)
+    name, result = saved_table(tmp_path, "The news, all targets pooled", **keys)
     assert not set(name) - set("abcdefghijklmnopqrstuvwxyz0123456789-.")
     head = "Aspect and judge"
-    assert {one[f"{head} (group)"] for one in found} == {f"'{EVIL}", "Coherence"}
-    assert any(one[f"{head} (about)"].startswith("'=1+1") for one in found)
+    assert {each[f"{head} (group)"] for each in result} == {f"'{EVIL}", "Coherence"}
+    assert any(each[f"{head} (about)"].startswith("'=1+1") for each in result)
     fields = [
-        value for one in found for value in one.values() if value[:1] in set("=+-@")
+        value for each in result for value in each.values() if value[:1] in set("=+-@")
     ]
     assert fields and all(float(field) < 0 for field in fields)
 
 
 @pytest.mark.slow
-def test_the_first_page_of_the_demo_has_at_most_six_screens(
+def test_the_first_page_of_the_demo_has_no_more_than_six_screens(
     window: Browser, demo: Path
 ) -> None:
     window.show(1400)
@@ -520,7 +520,7 @@ def test_votes_are_given_by_keyboard_and_read_back(
         and len(set(chosen.values())) > 1
     )
     assert json.loads(file.read_text(encoding="utf-8"))["answers"] == chosen
-    found = read_votes(plan, study.out, file.parent)
+    observed = read_votes(plan, study.out, file.parent)
     votes = ["original_better", "perturbed_better", "no_difference", "cannot_decide"]
-    result = rows_of(found, "effects.csv")
+    result = rows_of(observed, "effects.csv")
     assert sum(row[vote] for row in result for vote in votes) == len(chosen)

@@ -22,7 +22,7 @@ SHOWN = ("index", "gallery", "reference/python", "guide/audit", "README")
 
 
 @pytest.mark.parametrize(("page", "shown"), [("index", 6), ("gallery", 7)])
-def test_every_picture_is_there_and_has_a_text(page: str, shown: int) -> None:
+def test_every_picture_exists_and_has_a_text(page: str, shown: int) -> None:
     text = (HOME / "docs" / f"{page}.md").read_text(encoding="utf-8")
     pictures = re.findall(r"!\[([^\]]*)\]\((pictures/[^)]*)\)", text)
     assert len(pictures) == shown

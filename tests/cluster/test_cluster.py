@@ -48,15 +48,15 @@ def profile(folder: Path, *, edited: bool = False) -> Path:
 
     `edited`: with all that it offers to edit, as if it had been.
     """
-    told = SLURM.read_text(encoding="utf-8")
-    told, count = re.subn(r"^(executor|slurm-\S+): .*\n", "", told, flags=re.M)
+    text = SLURM.read_text(encoding="utf-8")
+    text, count = re.subn(r"^(executor|slurm-\S+): .*\n", "", text, flags=re.M)
     assert count == 3
     if edited:
-        told, count = re.subn(r"^( +)# (\w+: \w+)$", r"\1\2", told, flags=re.M)
+        text, count = re.subn(r"^( +)# (\w+: \w+)$", r"\1\2", text, flags=re.M)
         assert count == 6
     home = folder / "profile"
     home.mkdir()
-    (home / "config.yaml").write_text(told, encoding="utf-8")
+    (home / "config.yaml").write_text(text, encoding="utf-8")
     return home
 
 
@@ -64,13 +64,13 @@ def resources(
     study: AskedStudy, folder: Path, *options: str
 ) -> dict[str, dict[str, str]]:
     """Return what every job that asks would be given."""
-    told = ["--workflow-profile", str(folder), "--configfile", "study.yaml", *options]
+    values = ["--workflow-profile", str(folder), "--configfile", "study.yaml", *options]
     done = running.run(
         str(HOME / "tests" / "support" / "unworded.py"),
         "-n",
         "-s",
         str(HOME / "workflow" / "Snakefile"),
-        *told,
+        *values,
         cwd=study.folder,
     )
     assert done.returncode == 0, done.stdout
@@ -137,13 +137,13 @@ def test_each_rule_has_what_is_set_for_it_but_for_what_the_card_says(
     kinds.card("perturbations", "worse", **MADE | {"model": "plain"})
     methods = ["agreement", "discernment"]
     kinds.write(judges=["terse"], perturbations=["wrong", "worse"], methods=methods)
-    told = [
+    values = [
         "write_gpu:mem_mb=9",
         "write_gpu:runtime=8",
         "write_gpu:gpu_model=a40",
         "write:runtime=7",
     ]
-    result = resources(kinds, profile(kinds.folder), "--set-resources", *told)
+    result = resources(kinds, profile(kinds.folder), "--set-resources", *values)
     assert {name: result[name] for name in ("wrong.single", "worse.single")} == {
         "wrong.single": {
             "gpu": "1",
@@ -190,19 +190,19 @@ def test_a_program_gets_the_gpus_of_its_card(kinds: AskedStudy) -> None:
 def on_cluster(study: AskedStudy) -> "subprocess.CompletedProcess[str]":
     """Run the study with the profile, but not with SLURM."""
     submit = f"{HOME / 'tests' / 'support' / 'submit.sh'} {{rule}} {{resources.mem_mb}}"
-    told = [
+    values = [
         "--workflow-profile",
         str(profile(study.folder)),
         "--executor",
         "cluster-generic",
     ]
-    told += [
+    values += [
         "--cluster-generic-submit-cmd",
         submit,
         "--seconds-between-status-checks",
         "1",
     ]
-    return study.run(*told)
+    return study.run(*values)
 
 
 @pytest.mark.long(20)
@@ -225,10 +225,10 @@ def test_a_submit_script_is_enough(study: AskedStudy) -> None:
         "ask_api 4000",
     ]
     asked = len(study.endpoint.asked)
-    there = outputs(study.folder / "results" / "asked")
+    present = outputs(study.folder / "results" / "asked")
     # on a workstation there is nothing left to do; and anew, it gives the same
     assert "no job ran" in study.run().stdout
     shutil.rmtree(study.folder / "results")
     assert study.run().returncode == 0
-    assert outputs(study.folder / "results" / "asked") == there
+    assert outputs(study.folder / "results" / "asked") == present
     assert len(study.endpoint.asked) == asked

@@ -51,8 +51,8 @@ def one_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     assert not lacking, (
         f"not installed: {', '.join(lacking)}; `make test-slurm` installs them"
     )
-    with cluster(tmp_path_factory.mktemp("slurm") / "one") as found:
-        yield found
+    with cluster(tmp_path_factory.mktemp("slurm") / "one") as result:
+        yield result
 
 
 @pytest.fixture
@@ -173,7 +173,7 @@ def test_the_demo_from_inside_a_job_is_that_of_a_workstation(
         f"JUDGESCOPE_PYTHON={running.python()}",
     )
     line = shlex.join(["env", *variables, sys.executable, *command, *ON_SLURM])
-    place = ("--chdir", str(home), "--output", str(home / "told.txt"))
+    values = ("--chdir", str(home), "--output", str(home / "told.txt"))
     queue(
         "sbatch",
         "--wait",
@@ -181,7 +181,7 @@ def test_the_demo_from_inside_a_job_is_that_of_a_workstation(
         "2",
         "--mem",
         "4000",
-        *place,
+        *values,
         "--wrap",
         line,
     )
@@ -313,13 +313,13 @@ def test_a_model_gets_the_gpu_and_the_cores_that_its_card_names(
     served = with_vllm(study, monkeypatch, **machine)
     done = study.run()
     assert done.returncode == 0, done.stdout
-    here = cluster_outputs(study)
+    current = cluster_outputs(study)
     assert served.devices_of_requests() == ["None"] * TEXTS
     served.forget()
     done = study.run(*ON_SLURM)
     assert done.returncode == 0, done.stdout
     assert served.devices_of_requests() == ["0"] * TEXTS
-    assert cluster_outputs(study) == here
+    assert cluster_outputs(study) == current
     facts = queue.facts(asking_jobs(queue, rule=ASKING_A_GPU)[-1])
     assert facts["TresPerJob"] == f"gres:gpu:{slurm.GPU}:1"
     assert (facts["MinMemoryNode"], facts["TimeLimit"]) == ("1500M", "00:07:00")

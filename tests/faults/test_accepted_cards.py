@@ -129,10 +129,10 @@ VALUES = st.recursive(
 def test_an_accepted_value_is_sent(
     endpoint: Endpoint, value: Any, name: str | None
 ) -> None:
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as location:
         try:
             card = card_with(
-                Path(place),
+                Path(location),
                 base_url=endpoint.url,
                 extra_body={"a": value},
                 **({} if name is None else {"name": name}),

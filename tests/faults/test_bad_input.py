@@ -66,7 +66,7 @@ def test_what_is_not_spoilt_is_in_order(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("planted", "words"), [case[1:] for case in CASES], ids=[c[0] for c in CASES]
 )
-def test_bad_input_is_one_clear_error_before_anything_is_asked(
+def test_bad_input_is_a_single_clear_error_before_anything_is_asked(
     folder: Path, planted: Planted, words: list[str]
 ) -> None:
     plant(folder, planted)
@@ -262,15 +262,15 @@ def test_any_id_of_an_item_is_kept_and_named_by_a_slug(folder: Path) -> None:
         {
             DATASET: {"files": "../../mine.jsonl", "same_names": False},
             "mine.jsonl": "".join(
-                json.dumps(bad_data.GOOD | {"id": one}) + "\n" for one in IDS
+                json.dumps(bad_data.GOOD | {"id": each}) + "\n" for each in IDS
             ),
-            **scores({"id": one, "by": "x"} for one in IDS),
+            **scores({"id": each, "by": "x"} for each in IDS),
         },
     )
     assert {item.meta["id"] for item in rated.items} == set(IDS)
     made = [item.item for item in rated.items]
     assert len(set(made)) == len(IDS) and all(map(ID.fullmatch, made))
-    assert {output.target for output in rated.outputs} == {f"{one}:x" for one in made}
+    assert {output.target for output in rated.outputs} == {f"{each}:x" for each in made}
 
 
 def test_any_name_of_a_system_is_kept_and_named_by_a_slug(folder: Path) -> None:
@@ -279,9 +279,9 @@ def test_any_name_of_a_system_is_kept_and_named_by_a_slug(folder: Path) -> None:
         {
             DATASET: {"files": "../../mine.jsonl", "same_names": False},
             "mine.jsonl": "".join(
-                json.dumps(bad_data.GOOD | {"by": one}) + "\n" for one in IDS
+                json.dumps(bad_data.GOOD | {"by": each}) + "\n" for each in IDS
             ),
-            **scores({"id": bad_data.GOOD["id"], "by": one} for one in IDS),
+            **scores({"id": bad_data.GOOD["id"], "by": each} for each in IDS),
         },
     )
     assert set(rated.systems.values()) == set(IDS)

@@ -16,7 +16,7 @@ LEAST = 88
 """Behaviours that have to be tried."""
 
 
-def test_enough_behaviours_are_tried_each_by_its_own_name() -> None:
+def test_enough_behaviours_are_tried_each_by_its_name() -> None:
     assert len(BEHAVIOURS) >= LEAST
     assert max(Counter(behaviour.name for behaviour in BEHAVIOURS).values()) == 1
     outcomes = Counter(behaviour.outcome for behaviour in BEHAVIOURS)
@@ -25,7 +25,7 @@ def test_enough_behaviours_are_tried_each_by_its_own_name() -> None:
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("concurrency", [1, 4])
-@pytest.mark.parametrize("behaviour", BEHAVIOURS, ids=lambda one: one.name)
+@pytest.mark.parametrize("behaviour", BEHAVIOURS, ids=lambda each: each.name)
 def test_it_is_survived(behaviour: Behaviour, concurrency: int, tmp_path: Path) -> None:
     if behaviour.tls and shutil.which("openssl") is None:
         pytest.skip("openssl is not installed: no certificate can be made")

@@ -18,8 +18,8 @@ def folder(out: Path) -> dict[str, Path]:
     """Write a job's files: of replies, and of a measure's judgments and scores."""
     places = {"replies/d/m/p/j": "p/j", "judgments/d/c/p/j": "judgments/p/j"}
     places["scores/d/c/p/j"] = "scores/p/j"
-    for place in places:
-        path = out / f"{place}.parquet"
+    for location in places:
+        path = out / f"{location}.parquet"
         write_table("answers", table_of("answers", [{"judge": "j", "draw": 0}]), path)
     for hashes, names in (
         ("replies/d/m", ["p/j"]),
@@ -28,10 +28,12 @@ def folder(out: Path) -> dict[str, Path]:
         (out / f"{hashes}.json").write_text(
             json.dumps(dict.fromkeys(names, "")), "utf-8"
         )
-    return {place.partition("/")[0]: out / f"{place}.parquet" for place in places}
+    return {
+        location.partition("/")[0]: out / f"{location}.parquet" for location in places
+    }
 
 
-def test_what_is_cut_or_gone_is_found_and_nothing_else(tmp_path: Path) -> None:
+def test_what_is_cut_or_gone_is_detected_and_nothing_else(tmp_path: Path) -> None:
     paths = folder(tmp_path)
     assert cut_files(tmp_path) == {}
     for kind, path in paths.items():

@@ -63,12 +63,12 @@ def test_every_fault_is_named_with_its_row(
     tmp_path: Path, fault: dict[str, Any], parts: list[str]
 ) -> None:
     text = refusal_of(tmp_path, {}, fault)
-    place = [f"{tmp_path / 'x.jsonl'}, row"]
-    assert all(part in text for part in [*parts, *place, "2"]), text
+    values = [f"{tmp_path / 'x.jsonl'}, row"]
+    assert all(part in text for part in [*parts, *values, "2"]), text
     assert "\n\n" not in text  # one fault, one message
 
 
-def test_all_faults_are_found_in_one_pass(tmp_path: Path) -> None:
+def test_all_faults_are_detected_in_a_single_pass(tmp_path: Path) -> None:
     text = refusal_of(
         tmp_path, {"fluency": 9}, {"out": ""}, {"fluency": "x"}, {"by": "m1"}, {}
     )
@@ -106,7 +106,7 @@ def test_a_mean_must_lie_in_the_range(tmp_path: Path) -> None:
     assert "outside the scale" in text and "allowed: 1 to 5\n" in f"{text}\n"
 
 
-def test_every_column_that_is_not_there_is_named_at_once(tmp_path: Path) -> None:
+def test_every_column_that_is_missing_is_named_at_once(tmp_path: Path) -> None:
     jsonl(tmp_path / "x.jsonl", [ROW, ROW | {"by": "m2"}])
     columns = COLUMNS | {
         "source": "scr",

@@ -269,7 +269,7 @@ def preflight_error(folder: Path, **keys: Any) -> str:
     return str(error.value)
 
 
-def test_a_program_that_cannot_start_is_found_before_anything_runs(
+def test_a_program_that_cannot_start_is_detected_before_anything_runs(
     tmp_path: Path,
 ) -> None:
     assert "program not found" in preflight_error(

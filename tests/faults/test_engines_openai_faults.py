@@ -40,7 +40,7 @@ def endpoint() -> Iterator[Endpoint]:
 
 
 def crowded(
-    places: int, said: Said, *, seconds: float = 0.005
+    places: int, text: Said, *, seconds: float = 0.005
 ) -> Callable[[Body], Said]:
     """Answer as long as so few are asked at once; else say `said`."""
     lock, now = threading.Lock(), 0
@@ -53,7 +53,7 @@ def crowded(
         time.sleep(seconds)
         with lock:
             now -= 1
-        return reply("4") if free else said
+        return reply("4") if free else text
 
     return script
 
@@ -77,7 +77,7 @@ def test_fewer_are_under_way_after_429(endpoint: Endpoint, tmp_path: Path) -> No
     ever.
     """
     endpoint.script = crowded(2, refusal(429, "slow down"), seconds=0.01)
-    asked = requests(card(endpoint), *MANY, *(f"more {one}" for one in MANY))
+    asked = requests(card(endpoint), *MANY, *(f"more {each}" for each in MANY))
     ask(endpoint, tmp_path, asked, concurrency=16)
     assert len(endpoint.asked) < 4 * len(asked)
 
@@ -143,7 +143,7 @@ def test_a_pause_that_an_answer_asks_for_holds_for_all_requests(
 
 @pytest.mark.heavy
 @pytest.mark.parametrize(
-    "said",
+    "text",
     [
         Said(b'{"choices": [{"mess', lacks=100),
         Said(b'{"choices": [{"mess'),
@@ -154,13 +154,13 @@ def test_a_pause_that_an_answer_asks_for_holds_for_all_requests(
     ids=["cut", "half a JSON", "empty", "stalled", "a page"],
 )
 def test_an_answer_that_breaks_off_is_asked_for_again(
-    endpoint: Endpoint, tmp_path: Path, said: Said
+    endpoint: Endpoint, tmp_path: Path, text: Said
 ) -> None:
     broken = iter(["b", "d"])
 
     def script(body: Body) -> Said:
         if prompt_of(body) in "bd" and next(broken, None):
-            return said
+            return text
         return reply("4")
 
     endpoint.script = script
@@ -196,8 +196,8 @@ def test_draws_are_asked_for_together_and_paid_once(
     assert [reply.text for reply in replies] == by_seed(asked)
     assert [body["n"] for body in endpoint.asked] == [5] * 3
     usage = [reply.usage or {} for reply in replies]
-    assert sum(one["prompt"] for one in usage) == 3 * 7
-    assert sum(one["completion"] for one in usage) == 3 * 15
+    assert sum(each["prompt"] for each in usage) == 3 * 7
+    assert sum(each["completion"] for each in usage) == 3 * 15
 
 
 def test_only_missing_draws_are_asked_for(endpoint: Endpoint, tmp_path: Path) -> None:
@@ -217,11 +217,11 @@ def test_draws_that_do_not_follow_each_other_are_asked_for_separately(
 ) -> None:
     endpoint.script = drawn
     model = card(endpoint)
-    [one] = draws(model, 6, "a")
+    [each] = draws(model, 6, "a")
     kept: list[Reply] = []
-    OpenAIEngine(model)([Work(one, (0, 2, 3, 5))], False, kept.append)
+    OpenAIEngine(model)([Work(each, (0, 2, 3, 5))], False, kept.append)
     assert {(reply.draw, reply.text) for reply in kept} == {
-        (draw, f"a {one.seed(draw)}") for draw in (0, 2, 3, 5)
+        (draw, f"a {each.seed(draw)}") for draw in (0, 2, 3, 5)
     }
     assert sorted(body.get("n", 1) for body in endpoint.asked) == [1, 1, 2]
 
@@ -343,8 +343,10 @@ def test_fields_are_spelled_as_the_card_says_and_what_is_not_sent_is_not_in_the_
     bare = card(
         endpoint, field_names={"temperature": None, "top_p": None, "seed": None}
     )
-    [one], [other], [least] = (requests(model, "a") for model in (plain, renamed, bare))
-    assert one.key == other.key != least.key
+    [each], [other], [least] = (
+        requests(model, "a") for model in (plain, renamed, bare)
+    )
+    assert each.key == other.key != least.key
     for model, request in ((renamed, other), (bare, least)):
         OpenAIEngine(model)([Work(request, (0,))], False, lambda _: None)
     fields = {"model": "it", "messages": [{"role": "user", "content": "a"}]}
@@ -355,14 +357,14 @@ def test_fields_are_spelled_as_the_card_says_and_what_is_not_sent_is_not_in_the_
                 "temperature": 0,
                 "top_p": 1,
                 "max_completion_tokens": 512,
-                "seed": one.seed(0),
+                "seed": each.seed(0),
             },
         },
         {**fields, "max_tokens": 512},
     ]
 
 
-def test_a_key_in_a_header_of_its_own_and_what_follows_the_address(
+def test_a_separate_key_in_a_header_and_what_follows_the_address(
     endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("IT_KEY", "azure-secret")

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from audit_setup import chosen, write
-from init_setup import ROWS, card, here, init, written
+from init_setup import ROWS, card, init, working_folder, written
 from judgescope.cli.init.endpoint import address, model_name, variable
 from judgescope.cli.init.flags import read_scale
 from judgescope.cli.init.guess import guess
 from judgescope.core.errors import UserError, UserErrors
 
-__all__ = ["here"]
+__all__ = ["working_folder"]
 LINES = [list(row.values())[:4] for row in ROWS]
 """Article, model, summary, a rating of 1 to 5."""
 END = ["--endpoint", "https://h.org/v1", "--model", "m"]
@@ -61,7 +61,7 @@ def test_an_id_of_rows_is_no_item_where_sources_repeat() -> None:
 
 
 def test_items_that_share_a_source_are_noted(
-    here: Path, capsys: pytest.CaptureFixture[str]
+    working_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = table(
         "id,article,model,summary,fluency", [[at, *row] for at, row in enumerate(LINES)]
@@ -84,7 +84,7 @@ def test_an_index_is_no_rating() -> None:
     }
 
 
-def test_a_judges_choices_by_name_of_system_need_a_copy(here: Path) -> None:
+def test_a_judges_choices_by_name_of_system_need_a_copy(working_folder: Path) -> None:
     header = "question,model_a,model_b,answer_a,answer_b,winner,gpt_winner"
     lines = [
         [f"q{at}", "x", "y", f"first {at}", f"second {at}", "AB"[at % 2], "xy"[at % 2]]
@@ -110,7 +110,7 @@ def test_a_judges_choices_by_name_of_system_need_a_copy(here: Path) -> None:
 
 @pytest.mark.parametrize("cells", [("winner", "BA"), ("score", "42")])
 def test_a_long_table_has_a_row_per_text_in_the_studys_copy(
-    cells: tuple[str, str], here: Path, capsys: pytest.CaptureFixture[str]
+    cells: tuple[str, str], working_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Choices and ratings; the user's table stays, and a fault names it."""
     name, values = cells
@@ -128,10 +128,10 @@ def test_a_long_table_has_a_row_per_text_in_the_studys_copy(
     file = table(",".join(["question", *texts, "rater", name]), rows)
     before = Path(file).read_bytes()
     assert init(file, "--yes") == 0
-    said = capsys.readouterr().out
-    assert "36 rows of one rating or choice each, read as 12 rows" in said
-    assert "written: data/t.jsonl" in said
-    assert re.search(r"^  judge +gpt-4$", said, re.M)
+    message = capsys.readouterr().out
+    assert "36 rows of one rating or choice each, read as 12 rows" in message
+    assert "written: data/t.jsonl" in message
+    assert re.search(r"^  judge +gpt-4$", message, re.M)
     assert card("studies", "t")["judges"][0] == "gpt-4"
     assert Path(file).read_bytes() == before
     assert len(Path("data/t.jsonl").read_text().splitlines()) == 12
@@ -142,18 +142,20 @@ def test_a_long_table_has_a_row_per_text_in_the_studys_copy(
     )
     other = table(",".join(["question", *texts, "rater", name]), rows, "other.csv")
     shutil.rmtree("config")
-    said = refused(other, "--scale", "0:4:1")
-    assert "other.csv, row 8" in said and not Path("data/other.jsonl").exists()
+    message = refused(other, "--scale", "0:4:1")
+    assert "other.csv, row 8" in message and not Path("data/other.jsonl").exists()
 
 
-def test_a_path_in_an_error_has_no_way_back(here: Path) -> None:
+def test_a_path_in_an_error_has_no_way_back(working_folder: Path) -> None:
     lines = [[*line[:3], line[3] if at else 9] for at, line in enumerate(LINES)]
     file = table("article,model,summary,fluency", lines)
     refusal = refused(file, "--scale", "1:5:1")
     assert "where:   t.csv, row 2" in refusal and ".." not in refusal
 
 
-def test_choices_between_systems_without_texts_are_for_an_audit(here: Path) -> None:
+def test_choices_between_systems_without_texts_are_for_an_audit(
+    working_folder: Path,
+) -> None:
     lines = [["x", "y", "AB"[at % 2]] for at in range(4)]
     refusal = refused(table("model_a,model_b,winner", lines))
     assert (
@@ -165,7 +167,7 @@ def test_choices_between_systems_without_texts_are_for_an_audit(here: Path) -> N
     assert "a file of replies cannot be used" in refused(file, "--recorded", file)
 
 
-def test_one_column_has_one_role(here: Path) -> None:
+def test_a_single_column_has_a_single_role(working_folder: Path) -> None:
     assert "can have only one role" in refused(
         "mine.csv", "--text", "summary", "--source", "summary"
     )
@@ -173,15 +175,15 @@ def test_one_column_has_one_role(here: Path) -> None:
     assert "can have only one role" in refused("mine.csv", *words)
 
 
-def test_a_named_column_is_no_longer_guessed(here: Path) -> None:
+def test_a_named_column_is_no_longer_guessed(working_folder: Path) -> None:
     file = table("text,model,summary,fluency", LINES)
     assert init(file, "--yes", "--text", "text", "--source", "summary") == 0
     columns = card("datasets", "t")["columns"]
     assert (columns["text"], columns["source"]) == ("text", "summary")
 
 
-def test_one_column_of_texts_is_not_a_pair(
-    here: Path, capsys: pytest.CaptureFixture[str]
+def test_a_single_column_of_texts_is_not_a_pair(
+    working_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The table is shown again, instead of cards that cannot be made."""
     file = write(chosen(), Path("pairs.csv")).name
@@ -190,7 +192,7 @@ def test_one_column_of_texts_is_not_a_pair(
     assert not Path("config").exists()
 
 
-def test_answers_take_no_column_twice(here: Path) -> None:
+def test_answers_take_no_column_twice(working_folder: Path) -> None:
     file = table("text,model,summary,fluency", LINES)
     assert init(file, answers=["1", "text", "2", "summary", "", "y"]) == 0
     columns = card("datasets", "t")["columns"]
@@ -200,7 +202,7 @@ def test_answers_take_no_column_twice(here: Path) -> None:
 @pytest.mark.parametrize(
     "name", ["Fluency score", "fluency, how", "rater's fluency", 'a "b", c']
 )
-def test_a_column_may_have_any_name(name: str, here: Path) -> None:
+def test_a_column_may_have_any_name(name: str, working_folder: Path) -> None:
     with Path("t.csv").open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([["article", "model", "summary", name], *LINES])
     assert init("t.csv", "--yes", "--rating", f"fluency={name}") == 0
@@ -210,7 +212,9 @@ def test_a_column_may_have_any_name(name: str, here: Path) -> None:
     assert card("datasets", "third")["columns"]["ratings"] == {"fluency": [name]}
 
 
-def test_what_to_do_is_written_for_a_shell_and_names_other_ratings(here: Path) -> None:
+def test_what_to_do_is_written_for_a_shell_and_names_other_ratings(
+    working_folder: Path,
+) -> None:
     lines = [[*row, at + 20] for at, row in zip((3, 9, 4, 4), LINES, strict=True)]
     asked = ("--endpoint", "http://127.0.0.1:9/v1", "--model", "m")
     refusal = refused(table("article,model,summary,fluency,my sum", lines), *asked)
@@ -218,7 +222,7 @@ def test_what_to_do_is_written_for_a_shell_and_names_other_ratings(here: Path) -
     assert "name the ones that do: --rating fluency=fluency" in refusal
 
 
-def test_a_study_does_not_take_over_anothers_results(here: Path) -> None:
+def test_a_study_does_not_take_over_anothers_results(working_folder: Path) -> None:
     Path("results/t").mkdir(parents=True)
     file = table("article,model,summary,fluency", LINES)
     assert "results/t" in refused(file)
@@ -234,7 +238,7 @@ def test_a_study_does_not_take_over_anothers_results(here: Path) -> None:
 
 @pytest.mark.parametrize(("sign", "name"), [(";", "semicolons"), ("\t", "tabs")])
 def test_another_separator_is_read_and_named(
-    sign: str, name: str, here: Path, capsys: pytest.CaptureFixture[str]
+    sign: str, name: str, working_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines = [sign.join(["id", "text", "fluency"])]
     for at in range(12):
@@ -247,7 +251,7 @@ def test_another_separator_is_read_and_named(
 
 @pytest.mark.parametrize("cell", ["3~5", "inf", "good"])
 def test_a_nearly_numeric_column_says_why_it_is_no_rating(
-    cell: str, here: Path, capsys: pytest.CaptureFixture[str]
+    cell: str, working_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines: list[list[object]] = [*LINES[:3], [*LINES[3][:3], cell]]
     refusal = refused(table("article,model,summary,fluency", lines))
@@ -264,7 +268,7 @@ def test_a_nearly_numeric_column_says_why_it_is_no_rating(
 
 @pytest.mark.parametrize("cell", ["NA", "n/a", " - ", "", "None"])
 def test_a_rating_may_be_missing_as_people_say_it(
-    cell: str, here: Path, capsys: pytest.CaptureFixture[str]
+    cell: str, working_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines: list[list[object]] = [*LINES[:3], [*LINES[3][:3], cell]]
     assert init(table("article,model,summary,fluency", lines), "--yes") == 0
@@ -272,7 +276,7 @@ def test_a_rating_may_be_missing_as_people_say_it(
     assert "1 rating of fluency missing: t.csv, row 5" in capsys.readouterr().out
 
 
-def test_words_in_the_place_of_ratings_are_explained(here: Path) -> None:
+def test_words_in_the_location_of_ratings_are_explained(working_folder: Path) -> None:
     lines = [[*row[:3], "good"] for row in LINES]
     refusal = refused(
         table(
@@ -282,16 +286,16 @@ def test_words_in_the_place_of_ratings_are_explained(here: Path) -> None:
     assert "skipped: fluency (row 2 has 'good', which is not a number)" in refusal
 
 
-def test_a_count_is_no_rating_unless_it_is_named(here: Path) -> None:
+def test_a_count_is_no_rating_unless_it_is_named(working_folder: Path) -> None:
     head = "article,model,summary,fluency,length,age,my_words"
     assert init(table(head, [[*row, 3, 4, 5] for row in LINES]), "--yes") == 0
     assert list(card("datasets", "t")["aspects"]) == ["fluency"]
-    told = ["--rating", "fluency=length", "--study", "other"]
-    assert init("t.csv", "--yes", *told) == 0
+    values = ["--rating", "fluency=length", "--study", "other"]
+    assert init("t.csv", "--yes", *values) == 0
     assert card("datasets", "other")["columns"]["ratings"] == {"fluency": ["length"]}
 
 
-def test_a_row_for_each_rating_is_one_fault(here: Path) -> None:
+def test_a_row_for_each_rating_is_a_single_fault(working_folder: Path) -> None:
     lines = [[*row[:3], rating] for row in LINES for rating in (1, 2, 5)]
     refusal = refused(table("article,model,summary,fluency", lines))
     assert refusal.count("two texts of the same system") == 1
@@ -318,12 +322,12 @@ def test_a_scale_is_finite(text: str) -> None:
     ],
 )
 def test_what_an_endpoint_needs_is_not_ignored(
-    words: list[str], message: str, here: Path
+    words: list[str], message: str, working_folder: Path
 ) -> None:
     assert f"where:   {message}" in refused("mine.csv", *words)
 
 
-def test_a_rating_counts_once(here: Path) -> None:
+def test_a_rating_counts_once(working_folder: Path) -> None:
     text, two = "fluency_rater1", "fluency_rater2"
     assert "only one role" in refused("mine.csv", "--rating", f"fluency={text},{text}")
     assert "only one role" in refused(
@@ -334,7 +338,7 @@ def test_a_rating_counts_once(here: Path) -> None:
     assert card("datasets", "mine")["columns"]["ratings"] == {"fluency": [two, text]}
 
 
-def test_a_definition_does_not_shadow_a_card(here: Path) -> None:
+def test_a_definition_does_not_shadow_a_card(working_folder: Path) -> None:
     assert "this aspect already has a card" in refused(
         "mine.csv", "--define", "fluency=foo"
     )
@@ -351,7 +355,7 @@ def test_a_definition_does_not_shadow_a_card(here: Path) -> None:
     ],
 )
 def test_an_address_without_form_or_with_a_key_is_refused_and_not_shown(
-    url: str, here: Path
+    url: str, working_folder: Path
 ) -> None:
     refusal = refused("mine.csv", "--endpoint", url, "--model", "m")
     assert (
@@ -396,7 +400,7 @@ def test_a_long_hexadecimal_name_is_no_variable() -> None:
 
 
 def test_names_with_control_characters_are_not_printed_raw(
-    here: Path, capsys: pytest.CaptureFixture[str]
+    working_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines = [[*row, "x", at * 9] for at, row in enumerate(LINES)]
     file = table("article,model,summary,fluency,odd\x1b[2J,", lines)
@@ -408,7 +412,7 @@ def test_names_with_control_characters_are_not_printed_raw(
     assert "\x1b" not in str(caught.value)
 
 
-def test_a_flag_for_columns_leaves_the_table_its_place(here: Path) -> None:
+def test_a_flag_for_columns_leaves_the_table_its_location(working_folder: Path) -> None:
     assert init("--source", "article", "mine.csv", "--yes") == 0
     words = [
         "--source",

@@ -57,10 +57,10 @@ def test_an_interrupt_while_asking_loses_nothing_and_says_how_to_go_on(
                 break
             time.sleep(0.05)
         os.killpg(process.pid, signal.SIGINT)
-        told, _ = process.communicate(timeout=patience(60))
-        assert process.returncode != 0 and "Traceback" not in told
-        assert "same command" in told
-        assert "All received replies are kept" in told
+        result, _ = process.communicate(timeout=patience(60))
+        assert process.returncode != 0 and "Traceback" not in result
+        assert "same command" in result
+        assert "All received replies are kept" in result
         kept = sum(path.read_bytes().count(b"\n") for path in journals("*.jsonl"))
         assert 4 <= kept < TEXTS
         pace[0] = 0

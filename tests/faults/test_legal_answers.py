@@ -30,9 +30,9 @@ def asked(endpoint: Endpoint, answer: Said) -> tuple[list[str], list[Failure]]:
     model = card(endpoint, limits={**FAST, "concurrency": 4})
     kept: list[Reply] = []
     wanted = requests(model, *map(str, range(40)))
-    work = [Work(one, (0,)) for one in wanted]
+    work = [Work(each, (0,)) for each in wanted]
     failures = OpenAIEngine(model)(work, False, kept.append)
-    return [one.text for one in kept], failures
+    return [each.text for each in kept], failures
 
 
 @pytest.mark.parametrize("body", [BODY, LARGE])

@@ -69,19 +69,19 @@ def test_replies_that_could_not_be_kept_are_not_asked_for(tmp_path: Path) -> Non
     """No room for a journal: by a limit on files, or with a file where the store should
     be.
     """
-    status, told, endpoint = asked(tmp_path, small_files)
-    assert status == 1 and "Traceback" not in told and not endpoint.asked
+    status, result, endpoint = asked(tmp_path, small_files)
+    assert status == 1 and "Traceback" not in result and not endpoint.asked
     assert (
-        "larger than the limit of this machine (ulimit -f)" in told
-        and "run again" in told
+        "larger than the limit of this machine (ulimit -f)" in result
+        and "run again" in result
     )
     (tmp_path / "store").rename(tmp_path / "there")
     (tmp_path / "store").write_text("no folder")
-    status, told, endpoint = asked(tmp_path, None)
-    assert status == 1 and "Traceback" not in told and not endpoint.asked
-    assert "where a folder should be" in told and str(tmp_path / "store") in told
+    status, result, endpoint = asked(tmp_path, None)
+    assert status == 1 and "Traceback" not in result and not endpoint.asked
+    assert "where a folder should be" in result and str(tmp_path / "store") in result
     (tmp_path / "store").unlink()
-    status, told, endpoint = asked(tmp_path, None)
+    status, result, endpoint = asked(tmp_path, None)
     assert status == 0 and len(endpoint.asked) == 40
 
 
@@ -150,7 +150,7 @@ def test_whatever_the_clocks_do_no_reply_is_lost_to_compaction(
             compact(tmp_path / "m", now=clock["time"])
             store.append(Reply(KEY, draw, f"reply {draw}"))
     result = Store(tmp_path, "m").read({KEY: 4})
-    assert [one.text for one in result.values()] == [
+    assert [each.text for each in result.values()] == [
         f"reply {draw}" for draw in range(4)
     ]
 

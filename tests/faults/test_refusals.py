@@ -131,9 +131,9 @@ def test_an_answer_that_unfolds_into_too_much_is_none(
     packed: bool, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(wire, "MOST_BYTES", 1 << 20)
-    told = reply("4").body
-    assert isinstance(told, dict)
-    large = json.dumps({**told, "much": "x" * (3 << 20)}).encode()
+    outcome = reply("4").body
+    assert isinstance(outcome, dict)
+    large = json.dumps({**outcome, "much": "x" * (3 << 20)}).encode()
     body = gzip.compress(large) if packed else large
     assert not packed or len(body) < 1 << 14
     headers = {"Content-Encoding": "gzip"} if packed else {}
@@ -220,7 +220,7 @@ def test_a_result_of_a_batch_is_reported_without_what_moves_a_cursor(
 def written(path: Path, **columns: list[Any]) -> Path:
     schema = shard.SCHEMA
     table = pa.table(
-        {one.name: pa.array(columns[one.name], one.type) for one in schema}, schema
+        {each.name: pa.array(columns[each.name], each.type) for each in schema}, schema
     )
     pq.write_table(table, path)
     return path
@@ -275,14 +275,14 @@ def test_a_file_of_replies_that_unfolds_into_gigabytes_is_refused(
     }
     path = tmp_path / "a.parquet"
     schema = shard.SCHEMA
-    small = {one.name: pa.array(columns[one.name][:1], one.type) for one in schema}
+    small = {each.name: pa.array(columns[each.name][:1], each.type) for each in schema}
     folded = {
         name: pa.DictionaryArray.from_arrays(
-            pa.array([0] * rows, pa.int32()), one
-        ).cast(one.type)
+            pa.array([0] * rows, pa.int32()), each
+        ).cast(each.type)
         if name != "line"
-        else pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), one)
-        for name, one in small.items()
+        else pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), each)
+        for name, each in small.items()
     }
     pq.write_table(pa.table(folded), path, compression="zstd", store_schema=False)
     assert path.stat().st_size < 1 << 16
@@ -370,9 +370,9 @@ def test_much_is_unpacked_in_another_thread_and_up_to_the_limit(
         def __getattr__(self, name: str) -> Any:
             return getattr(self.real, name)
 
-        def decompress(self, data: bytes, most: int) -> bytes:
-            calls.append((threading.current_thread() is threading.main_thread(), most))
-            return self.real.decompress(data, most)
+        def decompress(self, data: bytes, limit: int) -> bytes:
+            calls.append((threading.current_thread() is threading.main_thread(), limit))
+            return self.real.decompress(data, limit)
 
     monkeypatch.setattr("judgescope.engines.openai.wire.zlib.decompressobj", Watched)
     unpacked(gzip.compress(bytes(AT_ONCE - 1)), "gzip")

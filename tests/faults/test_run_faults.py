@@ -213,10 +213,10 @@ def test_two_studies_share_a_store_at_once(
         "--configfile",
     ]
     with (
-        life.started(command=ask) as one,
+        life.started(command=ask) as each,
         life.started(command=ask, study="other.yaml") as other,
     ):
-        assert one.wait(patience(TOO_LONG)) == 0
+        assert each.wait(patience(TOO_LONG)) == 0
         assert other.wait(patience(TOO_LONG)) == 0
     for name in ("asked", "other"):
         assert replies(life, name) == replies(undisturbed, "asked")
@@ -296,9 +296,9 @@ def started(study: AskedStudy, replies: int = 4) -> Iterator["subprocess.Popen[s
 
 def end(process: "subprocess.Popen[str]") -> str:
     """Wait for the end of a run; return what it said, which is no traceback."""
-    told, _ = process.communicate(timeout=patience(LONG))
-    assert "Traceback" not in told and "Fatal" not in told, told
-    return told
+    result, _ = process.communicate(timeout=patience(LONG))
+    assert "Traceback" not in result and "Fatal" not in result, result
+    return result
 
 
 def asks_only_the_rest(study: AskedStudy, pace: Pace) -> None:
@@ -336,14 +336,14 @@ def test_a_signal_to_the_group_ends_the_run_and_its_number_is_the_status(
     asks_only_the_rest(study, pace)
 
 
-def test_sigterm_to_every_process_twice_is_one_wish(study: AskedStudy) -> None:
+def test_sigterm_to_every_process_twice_is_a_single_wish(study: AskedStudy) -> None:
     """As a service manager and a cluster send it; `timeout` sends it to the command
     twice.
     """
     with started(study) as process:
         for _ in range(2):
-            for one in running.in_session(process.pid):
-                os.kill(one, signal.SIGTERM)
+            for each in running.in_session(process.pid):
+                os.kill(each, signal.SIGTERM)
         end(process)
         assert process.returncode == 128 + signal.SIGTERM
         assert not running.in_session(process.pid)
@@ -354,10 +354,10 @@ def test_a_command_that_is_killed_leaves_nothing_that_asks(
     study: AskedStudy, pace: Pace
 ) -> None:
     with started(study) as process:
-        there = running.in_session(process.pid)
+        present = running.in_session(process.pid)
         process.kill()
         before = len(study.endpoint.asked)
-        assert len(there) >= 4 and all(gone(one, seconds=LONG) for one in there)
+        assert len(present) >= 4 and all(gone(each, seconds=LONG) for each in present)
         assert len(study.endpoint.asked) <= before + 3 * CONCURRENCY
     assert study.journalled() == len(study.endpoint.asked) < TEXTS
     asks_only_the_rest(study, pace)

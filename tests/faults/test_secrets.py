@@ -152,7 +152,7 @@ def test_no_message_shows_a_key_or_a_password() -> None:
         f"no answer from {address}", where=f"{KEY}.yaml", got=f"Bearer {KEY}"
     )
     shown = str(error)
-    assert not [one for one in (KEY, "pa55", "zebra") if one in shown]
+    assert not [each for each in (KEY, "pa55", "zebra") if each in shown]
     assert "https://<not shown>@h.org/v1?api_key=<not shown>&x=1#y" in shown
 
 
@@ -211,11 +211,11 @@ def engine(key: str) -> OpenAIEngine:
 def test_tokens_that_spell_the_key_are_not_kept() -> None:
     ours = engine(KEY)
     tokens = [[(KEY[:9], -0.5), ("4", -1.0)], [(KEY[9:], -0.5)]]
-    whole = [[("4", -0.5), (f" {KEY}", -1.0)]]
+    values = [[("4", -0.5), (f" {KEY}", -1.0)]]
     harmless = [[("4", -0.5), ("5", -1.0)]]
     kept = [
-        ours.cleaned(Reply("k", 0, "4", logprobs=one)).logprobs
-        for one in (tokens, whole, harmless)
+        ours.cleaned(Reply("k", 0, "4", logprobs=each)).logprobs
+        for each in (tokens, values, harmless)
     ]
     assert kept == [None, None, harmless]
 

@@ -37,7 +37,7 @@ def spellings(secret: str) -> dict[str, bytes]:
     Of base64 the digits that do not depend on what stands before and after.
     """
     raw = secret.encode()
-    found = {
+    content = {
         "plain": raw,
         "JSON": json.dumps(secret)[1:-1].encode(),
         "JSON in JSON": json.dumps(json.dumps(secret)[1:-1])[1:-1].encode(),
@@ -53,11 +53,11 @@ def spellings(secret: str) -> dict[str, bytes]:
     }
     for shift in range(3):
         digits = base64.b64encode(b"\0" * shift + raw)[shift + 1 : -4]
-        found[f"base64, {shift}"] = digits
-        found[f"base64 of addresses, {shift}"] = digits.replace(b"+", b"-").replace(
+        content[f"base64, {shift}"] = digits
+        content[f"base64 of addresses, {shift}"] = digits.replace(b"+", b"-").replace(
             b"/", b"_"
         )
-    return found
+    return content
 
 
 def contents(path: Path, folder: Path) -> Iterator[tuple[str, bytes]]:
@@ -94,17 +94,17 @@ def leaks(folder: Path, secrets: dict[str, str]) -> list[str]:
     """Return where under a folder one of the secrets stands, and how it is written
     there.
     """
-    told = [
+    collected = [
         (f"{name} as {how}", form)
         for name, secret in secrets.items()
         for how, form in spellings(secret).items()
     ]
     return [
-        f"{what} in {place}"
+        f"{what} in {location}"
         for path in sorted(folder.rglob("*"))
         if path.is_file() or path.is_symlink()
-        for place, data in contents(path, folder)
-        for what, form in told
+        for location, data in contents(path, folder)
+        for what, form in collected
         if form in data
     ]
 
@@ -126,9 +126,9 @@ def printed_by(folder: Path, name: str) -> str:
 def test_a_study_through_all_faults_leaves_no_key_behind(
     run: tuple[Path, dict[str, Any]],
 ) -> None:
-    folder, told = run
-    assert told["authorised"]  # the key was sent, and nothing else in its place
-    failed = {name for name, status in told["statuses"].items() if status}
+    folder, result = run
+    assert result["authorised"]  # the key was sent, and nothing else in its place
+    failed = {name for name, status in result["statuses"].items() if status}
     assert failed == FAILING, {
         name: printed_by(folder, name) for name in failed - FAILING
     }
@@ -150,7 +150,7 @@ def test_a_study_through_all_faults_leaves_no_key_behind(
         "results/**/rows.*.js",
     ):
         texts = [path.read_text("utf-8") for path in work.glob(pattern)]
-        assert any(one in text for text in texts for one in shown), (
+        assert any(each in text for text in texts for each in shown), (
             pattern
         )  # it came as far as here
     places = (
@@ -160,16 +160,16 @@ def test_a_study_through_all_faults_leaves_no_key_behind(
         "work/results",
         "work/report.zip",
     )
-    assert all((folder / place).exists() for place in places)
+    assert all((folder / location).exists() for location in places)
 
 
 def test_nobody_but_the_endpoint_is_spoken_to(run: tuple[Path, dict[str, Any]]) -> None:
     """By the kernel where it lets us; by Python, which notes each try, everywhere."""
-    folder, told = run
-    assert told["python"] and "192.0.2.1" in (folder / "effective.txt").read_text(
+    folder, result = run
+    assert result["python"] and "192.0.2.1" in (folder / "effective.txt").read_text(
         "utf-8"
     )
-    assert told["kernel"] or not told["alone"]
+    assert result["kernel"] or not result["alone"]
     tried = folder / "tried.txt"
     assert not tried.exists(), tried.read_text("utf-8")
 

@@ -111,9 +111,9 @@ def test_a_number_in_the_message_does_not_defeat_the_breaker(
 
     endpoint.script = script
     asked = requests(card(endpoint), *MANY)
-    most = 12 if proven else HOPELESS
+    limit = 12 if proven else HOPELESS
     with pytest.raises(
-        UserError, match=f"{most} consecutive requests failed: HTTP 503"
+        UserError, match=f"{limit} consecutive requests failed: HTTP 503"
     ):
         ask(
             endpoint,
@@ -123,7 +123,7 @@ def test_a_number_in_the_message_does_not_defeat_the_breaker(
             attempts=1,
             max_consecutive_failures=12,
         )
-    assert len(endpoint.asked) == most + proven
+    assert len(endpoint.asked) == limit + proven
 
 
 @pytest.mark.heavy

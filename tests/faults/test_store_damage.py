@@ -36,7 +36,7 @@ def journal(folder: Path) -> Path:
 
 def read(folder: Path) -> list[str]:
     return [
-        one.text for one in Store(folder, "m").read(dict.fromkeys(KEYS, 1)).values()
+        row.text for row in Store(folder, "m").read(dict.fromkeys(KEYS, 1)).values()
     ]
 
 
@@ -86,7 +86,7 @@ def test_a_line_that_was_cut_short_is_no_damage(
         store.append(Reply(KEYS[0], 1, "6"))
     assert Store(tmp_path, "m").read({KEYS[0]: 2})[KEYS[0], 1].text == "6"
     Store(tmp_path, "m").ready()
-    assert not [one for one in verify(tmp_path / "m") if one.wrong]
+    assert not [each for each in verify(tmp_path / "m") if each.wrong]
 
 
 def test_a_line_whose_rest_arrives_while_it_is_read_is_no_damage(
@@ -153,7 +153,7 @@ def _command(*words: str) -> int:
     return int(result.act(result))
 
 
-def test_a_compacted_file_that_was_cut_is_made_again_from_journals_that_are_there(
+def test_a_compacted_file_that_was_cut_is_made_again_from_journals_that_exist(
     tmp_path: Path,
 ) -> None:
     journal(tmp_path)  # of today: it stays

@@ -64,9 +64,9 @@ def journal(folder: Path, content: bytes, name: str = "a") -> Store:
 def test_a_line_that_is_no_complete_reply_is_passed_over(
     tmp_path: Path, before: bytes, after: bytes
 ) -> None:
-    whole = line(tmp_path, Reply(KEY, 0, "4"))
-    assert journal(tmp_path, whole).read({KEY: 1})
-    changed = whole.replace(before, after)
+    complete = line(tmp_path, Reply(KEY, 0, "4"))
+    assert journal(tmp_path, complete).read({KEY: 1})
+    changed = complete.replace(before, after)
     if changed.endswith(b"\n"):  # its checksum is right: not by that it is no reply
         changed = resealed(changed)
     store = journal(tmp_path, changed)
@@ -75,8 +75,8 @@ def test_a_line_that_is_no_complete_reply_is_passed_over(
 
 
 def test_a_short_key_is_not_ours(tmp_path: Path) -> None:
-    whole = line(tmp_path, Reply(KEY, 0, "HTTP 400", status="error"))
-    store = journal(tmp_path, whole.replace(KEY.encode(), b"abc"))
+    complete = line(tmp_path, Reply(KEY, 0, "HTTP 400", status="error"))
+    store = journal(tmp_path, complete.replace(KEY.encode(), b"abc"))
     assert store.errors() == {}
 
 
@@ -97,7 +97,7 @@ def test_what_follows_half_a_line_is_complete(
             with pytest.raises(OSError, match="Input/output"):
                 store.append(Reply(KEY, 0, "4"))
         store.append(Reply(KEY, 1, "5"))
-    assert [one.text for one in Store(tmp_path, "m").read({KEY: 2}).values()] == ["5"]
+    assert [row.text for row in Store(tmp_path, "m").read({KEY: 2}).values()] == ["5"]
 
 
 def test_lines_are_counted_for_the_last_reading_alone(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_lines_are_counted_for_the_last_reading_alone(tmp_path: Path) -> None:
         assert stored.skipped == 2
 
 
-def test_a_models_shard_is_one_folder_whatever_its_name(tmp_path: Path) -> None:
+def test_a_models_shard_is_a_single_folder_whatever_its_name(tmp_path: Path) -> None:
     with Store(tmp_path, "Org/Model 7B") as store:
         store.append(Reply(KEY, 0, "4"))
     assert [path.name for path in tmp_path.iterdir()] == ["org-model-7b"]
@@ -127,7 +127,7 @@ def test_the_last_forgetting_counts_in_whatever_order_it_is_read(
     assert (store.read({KEY: 1}), store.forgotten) == ({}, {(KEY, 0): 2})
 
 
-def test_errors_of_every_draw_are_found(tmp_path: Path) -> None:
+def test_errors_of_every_draw_are_detected(tmp_path: Path) -> None:
     with Store(tmp_path, "m") as store:
         for draw in range(3):
             store.append(Reply(KEY, draw, "HTTP 400", status="error" if draw else "ok"))
@@ -140,14 +140,14 @@ def test_errors_of_every_draw_are_found(tmp_path: Path) -> None:
 @pytest.fixture
 def synced(monkeypatch: pytest.MonkeyPatch) -> Synced:
     """Return (file, its size) at every fsync, while a clock counts quarter seconds."""
-    found: Synced = []
+    collected: Synced = []
     clock = iter(range(8, 999))
     monkeypatch.setattr(
-        os, "fsync", lambda file: found.append((file, os.fstat(file).st_size))
+        os, "fsync", lambda file: collected.append((file, os.fstat(file).st_size))
     )
     ticking = SimpleNamespace(monotonic=lambda: next(clock) / 4, time=lambda: 0.0)
     monkeypatch.setattr("judgescope.replies.store.time", ticking)
-    return found
+    return collected
 
 
 def test_the_disk_gets_lines_about_once_a_second(
@@ -196,7 +196,7 @@ def fails(
     return [Failure(request.about, "HTTP 500") for request, _ in missing]
 
 
-def test_equal_prompts_are_asked_in_one_order_and_five_failures_are_named(
+def test_equal_prompts_are_asked_in_a_single_order_and_five_failures_are_named(
     tmp_path: Path,
 ) -> None:
     """Roles make two requests of one prompt: the order must not be that of the
@@ -206,12 +206,12 @@ def test_equal_prompts_are_asked_in_one_order_and_five_failures_are_named(
         Request({"messages": [{"role": role, "content": "Rate."}]}, about=role)
         for role in ("user", "system", "assistant", "tool", "developer", "critic")
     ]
-    told = []
+    collected = []
     for order in (requests, requests[::-1]):
         with Store(tmp_path, "m") as store, pytest.raises(UserError) as error:
             obtain(order, AskingJob(store, fails))
-        told.append(error.value.where)
-    assert told[0] == told[1] and len(set(told[0].split(", "))) == 5
+        collected.append(error.value.where)
+    assert collected[0] == collected[1] and len(set(collected[0].split(", "))) == 5
 
 
 def test_passed_over_lines_are_reported(

@@ -54,11 +54,11 @@ def test_every_answer_is_in_the_store_once_and_memory_is_flat(tmp_path: Path) ->
         seen = watched(job, process)
         spent = time.monotonic() - began
     assert process.returncode == 0
-    told = endpoint.told
-    assert told["answers"] == {"1": REQUESTS}, (
+    result = endpoint.told
+    assert result["answers"] == {"1": REQUESTS}, (
         "an answer was not kept, and asked for again"
     )
-    assert all(told["said"].get(name) for name in FAULTS), "every fault was met"
+    assert all(result["said"].get(name) for name in FAULTS), "every fault was met"
     kept = Counter(job.replies())
     assert len(kept) == REQUESTS and set(kept.values()) == {1}
     [table] = [
@@ -67,7 +67,7 @@ def test_every_answer_is_in_the_store_once_and_memory_is_flat(tmp_path: Path) ->
     statuses = Counter(table["status"].to_pylist())
     assert statuses == {
         "ok": REQUESTS - statuses["error"],
-        "error": told["said"]["refused"],
+        "error": result["said"]["refused"],
     }
 
     size = max(size for size, _ in seen)
@@ -75,10 +75,10 @@ def test_every_answer_is_in_the_store_once_and_memory_is_flat(tmp_path: Path) ->
     last = [used for now, used in seen if 0.8 * size < now < size]
     assert first and last
     assert statistics.median(last) - statistics.median(first) < GROWTH
-    faults = sum(count for name, count in told["said"].items() if name != "good")
+    faults = sum(count for name, count in result["said"].items() if name != "good")
     print(
-        f"{REQUESTS} requests in {spent:.0f} s, sent {told['requests']} times with "
-        f"{faults} faults ({dict(sorted(told['said'].items()))}); each answer kept "
+        f"{REQUESTS} requests in {spent:.0f} s, sent {result['requests']} times with "
+        f"{faults} faults ({dict(sorted(result['said'].items()))}); each answer kept "
         f"once; memory {statistics.median(first) / 1000:.1f} MB near the beginning, "
         f"{statistics.median(last) / 1000:.1f} MB near the end, "
         f"{max(last) / 1000:.1f} MB at most"

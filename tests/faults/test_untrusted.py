@@ -393,7 +393,7 @@ def test_every_page_has_a_policy_before_all_else(path: Path) -> None:
         path.parent.name != "explore"
     ):  # which loads what lies beside it: tests/unit/report/test_explore.py
         assert meta == [html.POLICY] and html.POLICY in head.partition("{{")[0]
-    assert all("unsafe" not in one for one in meta)
+    assert all("unsafe" not in each for each in meta)
 
 
 @pytest.mark.parametrize(
@@ -477,12 +477,14 @@ none into files."""
 
 def faults(code: str) -> list[str]:
     """Return what a module has of that which runs data as code, or a shell."""
-    found = []
+    collected = []
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.Import | ast.ImportFrom):
             names = [alias.name for alias in node.names]
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            found += [name for name in names if name.split(".")[0] in FORBIDDEN_MODULES]
+            collected += [
+                name for name in names if name.split(".")[0] in FORBIDDEN_MODULES
+            ]
         if not isinstance(node, ast.Call):
             continue
         called = ast.unparse(node.func)
@@ -491,24 +493,24 @@ def faults(code: str) -> list[str]:
         bad |= given_.get("allow_pickle", "False") != "False"
         bad |= called.endswith("torch.load") and given_.get("weights_only") != "True"
         bad |= called.endswith((".extractall", ".unpack_archive"))
-        found += [ast.unparse(node)] if bad else []
-    return found
+        collected += [ast.unparse(node)] if bad else []
+    return collected
 
 
 @pytest.mark.heavy
 def test_no_shipped_code_runs_data() -> None:
     assert len(SHIPPED) > 300
-    told = {}
+    collected = {}
     for path in SHIPPED:
         of_path = faults(path.read_text(encoding="utf-8"))
         if path in READ_ARCHIVES:
             of_path.remove("zipfile")
         if of_path and "init_questions" not in path.name:
-            told[str(path)] = of_path
-    assert told == {}
+            collected[str(path)] = of_path
+    assert collected == {}
 
 
-def test_no_rule_runs_a_script_of_its_own() -> None:
+def test_no_rule_runs_a_separate_script() -> None:
     rules = [HOME / "workflow" / "Snakefile", *(HOME / "workflow").rglob("*.smk")]
     rules += extension_files("rules.smk")
     for path in rules:

@@ -51,10 +51,10 @@ def judged(name: str) -> Iterator[tuple[str, Any, Any, Any]]:
     judges: dict[str, Any] = {}
     scale = card.aspects["annotation"]
     for _, row in annotations(path):
-        place = targets[named[row[ITEM], row[SYSTEM]]]
+        location = targets[named[row[ITEM], row[SYSTEM]]]
         for judge in row.keys() - {ITEM, SYSTEM}:
             codes = judges.setdefault(judge, np.full(len(targets), np.nan))
-            codes[place] = (
+            codes[location] = (
                 scale.labels.index(row[judge]) if scale.labels else row[judge]
             )
     for judge, codes in judges.items():
@@ -77,12 +77,12 @@ def test_the_figures_of_its_authors(name: str) -> None:
             epsilon=STUDY["alt_test"]["epsilon"].get(name, 0.1),
             unit=STUDY["alt_test"]["unit"],
         )
-        for statistic, one in (
+        for statistic, each in (
             ("alt_test_winrate", rate),
             ("alt_test_advantage", advantage),
         ):
             figure = printed("alttest", dataset=name, judge=judge, statistic=statistic)
-            assert one.value == pytest.approx(figure, abs=0.005 + 1e-9)
+            assert each.value == pytest.approx(figure, abs=0.005 + 1e-9)
             n += 1
     assert n == 12
 

@@ -26,7 +26,7 @@ def counting(body: Body) -> Said:
     prompt = prompt_of(body)
     text, _, question = text_in(prompt).rpartition("\n\nAnswer with")
     worst, best = (int(word.strip(",")) for word in question.split()[6:9:2])
-    return reply(str(max(worst, best - sum(one in text for one in OFF_TOPIC))))
+    return reply(str(max(worst, best - sum(each in text for each in OFF_TOPIC))))
 
 
 @pytest.fixture(scope="module")

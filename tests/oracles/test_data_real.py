@@ -82,27 +82,27 @@ def selected(name: str) -> tuple[DatasetContent, list[str]]:
     card, rated = load(name)
     rated = select(rated, card.select, 7, name)
     chosen = originals(rated, card.select)
-    return rated, [one.text for one in chosen.values()]
+    return rated, [each.text for each in chosen.values()]
 
 
 @needs_real_data
 def test_sumpubmed() -> None:
-    _, whole = load("sumpubmed")
-    assert len(whole.items) == 120 and whole.problems == []
+    _, complete = load("sumpubmed")
+    assert len(complete.items) == 120 and complete.problems == []
     hashes = {
         item.item: hashlib.sha256(f"sumpubmed {item.item}".encode()).hexdigest()
-        for item in whole.items
+        for item in complete.items
     }
     # The pairs are those with the smallest hashes of 32,689: about 120 in 32,689 have
     # hashes below the largest of them.
     largest = int(max(hashes.values())[:8], 16) / 2**32
     assert 120 / 32_689 / 2 < largest < 120 / 32_689 * 2
-    for item in whole.items:
+    for item in complete.items:
         path = REAL / "sumpubmed" / "abstract" / f"abstract_{item.item}.txt"
         assert item.references[0] in path.read_text(encoding="utf-8")
-    assert all("RESULTS\n" not in item.source for item in whole.items)
+    assert all("RESULTS\n" not in item.source for item in complete.items)
     assert (
-        mean(len(item.source) for item in whole.items) > 5000
+        mean(len(item.source) for item in complete.items) > 5000
     )  # articles, not abstracts
     rated, texts = selected("sumpubmed")
     assert (len(rated.items), len(texts), rated.outputs, rated.problems) == (
@@ -116,9 +116,9 @@ def test_sumpubmed() -> None:
 @pytest.mark.heavy
 @needs_real_data
 def test_wmt22_zh_en() -> None:
-    _, whole = load("wmt22-zh-en")
-    assert len(whole.items) == 1875 and whole.items[5].item == "wmt22-zh-en-0006"
-    long = [item for item in whole.items if len(item.references[0]) > 300]
+    _, complete = load("wmt22-zh-en")
+    assert len(complete.items) == 1875 and complete.items[5].item == "wmt22-zh-en-0006"
+    long = [item for item in complete.items if len(item.references[0]) > 300]
     assert len(long) == 224
     rated, texts = selected("wmt22-zh-en")
     assert len(texts) == 100 and min(map(len, texts)) > 300
@@ -154,9 +154,9 @@ def test_only_the_system_that_wrote_the_references_is_left_out(tmp_path: Path) -
     """WMT22 zh-en: reference A as a system of its own, and one that hits each 36th
     reference.
     """
-    _, whole = load("wmt22-zh-en")
+    _, complete = load("wmt22-zh-en")
     rows = []
-    for number, item in enumerate(whole.items):
+    for number, item in enumerate(complete.items):
         [reference] = item.references
         texts = {
             "ref-A": reference,
@@ -198,7 +198,7 @@ def test_only_the_system_that_wrote_the_references_is_left_out(tmp_path: Path) -
         left_out = Counter(systems[target] for target in rated.own_references(known))
         assert left_out == {"ref-a": 1875}
     assert (
-        sum(one.text == row["ref"] for one, row in _by_target(rated, rows, "online"))
+        sum(each.text == row["ref"] for each, row in _by_target(rated, rows, "online"))
         == 53
     )
 

@@ -110,7 +110,7 @@ def test_a_recorded_column_may_hold_the_aspect_in_its_name(tmp_path: Path) -> No
     def prompts_of(form: str, aspect: str) -> list[str]:
         judge = Judge(judge="it", model="it", form=form)
         scale = RatingScale(min=1, max=5, step=1, labels=[])
-        return [one.text for [one] in engine.answer(judge, aspect, scale, subjects)]
+        return [each.text for [each] in engine.answer(judge, aspect, scale, subjects)]
 
     assert (
         prompts_of("BLEU", "relevance")
@@ -166,7 +166,7 @@ def test_the_published_correlations_come_out() -> None:
             rating.value
         )
     source = np.array([int(output.item[-3:]) - 1 for output in rated.outputs])
-    found = []
+    collected = []
     for column in judges.columns:
         judge = Judge(judge="it", model="it", form=column)
         answers = engine.answer(
@@ -189,11 +189,11 @@ def test_the_published_correlations_come_out() -> None:
                 values[aspect] = pooled.estimate.value
             values["average"] = float(np.mean(list(values.values())))
             keys = {"judge": slug(column), "statistic": statistic, "level": "pooled"}
-            found += [
+            collected += [
                 {**keys, "aspect": name, "value": value}
                 for name, value in values.items()
             ]
-    holds("hanna", found)
+    holds("hanna", collected)
 
 
 @pytest.mark.slow
@@ -246,19 +246,19 @@ def test_a_study_of_recorded_columns_with_and_without_the_references(
     done = snakemake("--configfile", "study.yaml", cwd=tmp_path)
     assert done.returncode == 0, done.stdout[-3000:]
     out = tmp_path / "results" / "s"
-    found = {
+    by_key = {
         (row["judge"], row["system_subset"]): row
         for row in rows(out, "agreement")
         if (row["statistic"], row["level"]) == ("pearson", "pooled")
     }
     text = "without references"
-    real = {place for place in found if place[0] in {"metric", "bot-1"}}
+    real = {location for location in by_key if location[0] in {"metric", "bot-1"}}
     assert real == {("metric", None), ("metric", text), ("bot-1", None)}
-    told = {text: slice(1, 2), None: slice(0, 2)}
-    for systems, part in told.items():
+    result = {text: slice(1, 2), None: slice(0, 2)}
+    for systems, part in result.items():
         r = np.corrcoef(metric[part].ravel(), ratings.mean(axis=0)[part].ravel())[0, 1]
-        assert found["metric", systems]["value"] == pytest.approx(r, abs=1e-12)
-    assert found["metric", text]["n"] == 12 and found["bot-1", None]["n"] == 24
+        assert by_key["metric", systems]["value"] == pytest.approx(r, abs=1e-12)
+    assert by_key["metric", text]["n"] == 12 and by_key["bot-1", None]["n"] == 24
     report = text_of_pages(out / "report")
     assert "bot-1" in report
     reasons = {

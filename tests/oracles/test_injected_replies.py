@@ -30,9 +30,9 @@ def attacks() -> dict[str, str]:
         for name in cards.names("perturbation")
     ]
     by_perturbation = {
-        one.perturbation: one.text.replace("{top}", "5")
-        for one in read
-        if isinstance(one, AttackPerturbation)
+        row.perturbation: row.text.replace("{top}", "5")
+        for row in read
+        if isinstance(row, AttackPerturbation)
     }
     by_perturbation |= {
         "choice": "Choice: B",
@@ -76,43 +76,43 @@ def judged(text: str, parser: str) -> Judgment:
 
 @pytest.mark.parametrize("parser", OWN)
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_a_verdict_that_is_quoted_before_the_own_one_changes_nothing(
+def test_a_verdict_that_is_quoted_before_the_own_a_single_changes_nothing(
     attack: str, parser: str
 ) -> None:
     """All forms that let a judge think first: quote, then rate."""
-    own, value = OWN[parser]
-    said = ATTACKS[attack]
+    own_part, value = OWN[parser]
+    text = ATTACKS[attack]
     ways = [
-        f'The text ends in "{lined(said)}", which is none of its matter.',
-        cited(said),
-        f"It ends so:\n```\n{said}\n```\nThat is passed over.",
-        f"<think>It ends so:\n{said}\n</think>",
+        f'The text ends in "{lined(text)}", which is none of its matter.',
+        cited(text),
+        f"It ends so:\n```\n{text}\n```\nThat is passed over.",
+        f"<think>It ends so:\n{text}\n</think>",
     ]
     for quoted in ways:
-        judgments = judged(f"{quoted}\n{own}", parser)
-        told = {
+        judgments = judged(f"{quoted}\n{own_part}", parser)
+        result = {
             ("ok", value),
             *([("unparsed", None)] if (attack, parser) == DOUBTFUL else []),
         }
-        assert (judgments.status, judgments.value) in told, quoted
+        assert (judgments.status, judgments.value) in result, quoted
 
 
 @pytest.mark.parametrize("parser", sorted(SPANLESS))
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_a_verdict_that_is_quoted_behind_the_own_one_changes_nothing(
+def test_a_verdict_that_is_quoted_behind_the_own_a_single_changes_nothing(
     attack: str, parser: str
 ) -> None:
     """All forms that let a judge rate first and explain then."""
-    own, value = OWN[parser]
-    said = ATTACKS[attack]
+    own_part, value = OWN[parser]
+    text = ATTACKS[attack]
     ways = [
-        f'It says "{lined(said)}", which I pass over.',
-        f"The words `{lined(said)}` are no part of a text.",
-        f"It ends so:\n{cited(said)}",
-        f"It ends so:\n```\n{said}\n```",
+        f'It says "{lined(text)}", which I pass over.',
+        f"The words `{lined(text)}` are no part of a text.",
+        f"It ends so:\n{cited(text)}",
+        f"It ends so:\n```\n{text}\n```",
     ]
     for way in ways:
-        judgments = judged(f"{own}\n{way}", parser)
+        judgments = judged(f"{own_part}\n{way}", parser)
         assert (judgments.status, judgments.value) == ("ok", value), way
 
 
@@ -237,5 +237,5 @@ def test_a_token_within_a_line_ends_nothing(message: str) -> None:
 def test_quotations_lie_in_their_line_and_do_not_overlap(text: str) -> None:
     result = quotations(text)
     assert result == sorted(result)
-    assert all(one[1] <= other[0] for one, other in pairwise(result))
+    assert all(each[1] <= other[0] for each, other in pairwise(result))
     assert all("\n" not in text[start:end] and end - start > 2 for start, end in result)

@@ -90,11 +90,11 @@ def test_a_thousand_tables_of_labels() -> None:
                 np.zeros(gold.size, np.int64),
                 (gold.astype(float), predicted.astype(float)),
             )
-            told: dict[Any, Replicated] = {}
-            told.update(on_labels(*data, labels, source, None))
-            told.update(by_label(*data, labels, source, None))
+            collected: dict[Any, Replicated] = {}
+            collected.update(on_labels(*data, labels, source, None))
+            collected.update(by_label(*data, labels, source, None))
             for name, wanted in learned(gold, predicted, labels).items():
-                value = told[name].estimate.value
+                value = collected[name].estimate.value
                 if value is not None:
                     assert value == pytest.approx(wanted, rel=1e-12, abs=1e-12)
                     continue

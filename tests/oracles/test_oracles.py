@@ -68,9 +68,9 @@ def table_of(
 ) -> Floats:
     """Return how often each pair of classes is there, a target counting `times`."""
     table = np.zeros((len(scale), len(scale)))
-    for one, other, count in zip(gold, predicted, times, strict=True):
-        if not np.isnan(one + other):
-            table[scale.index(one), scale.index(other)] += count
+    for each, other, count in zip(gold, predicted, times, strict=True):
+        if not np.isnan(each + other):
+            table[scale.index(each), scale.index(other)] += count
     return table
 
 
@@ -90,22 +90,22 @@ def test_weighted_kappa_and_each_of_its_resamples(kind: str, seed: int) -> None:
     gold, predicted = (holed(rng, rng.choice(scale[:-1] or scale, N)) for _ in range(2))
     predicted[: N // 2] = gold[N // 2 :][::-1]
     weights = weights_of(rng)
-    found = on_classes(gold, predicted, scale, SOURCE, weights)[f"kappa_{kind}"]
+    result = on_classes(gold, predicted, scale, SOURCE, weights)[f"kappa_{kind}"]
     times = [np.ones(N), *(row[SOURCE] for row in weights)]
     want = [kappa_of(table_of(gold, predicted, scale, w), kind) for w in times]
-    assert found.rows == near(want)
-    if found.estimate.value is None:
+    assert result.rows == near(want)
+    if result.estimate.value is None:
         assert (
-            len(scale) == 2 and found.estimate.note == REASONS.no_variation
+            len(scale) == 2 and result.estimate.note == REASONS.no_variation
         )  # all in one class
     else:
-        there = ~np.isnan(gold + predicted)
-        codes = [np.searchsorted(scale, v[there]) for v in (gold, predicted)]
+        present = ~np.isnan(gold + predicted)
+        codes = [np.searchsorted(scale, v[present]) for v in (gold, predicted)]
         learned = cohen_kappa_score(*codes, weights=kind, labels=range(len(scale)))
-        assert found.estimate.value == near(learned)
-        assert (found.estimate.n, found.estimate.n_missing) == (
-            there.sum(),
-            (~there).sum(),
+        assert result.estimate.value == near(learned)
+        assert (result.estimate.n, result.estimate.n_missing) == (
+            present.sum(),
+            (~present).sum(),
         )
 
 
@@ -122,12 +122,12 @@ def test_of_two_classes_both_kappas_are_cohens_of_nominal_ones(seed: int) -> Non
 @pytest.mark.parametrize("kind", ["linear", "quadratic"])
 def test_kappa_with_one_side_constant_is_chance(kind: str) -> None:
     scale, gold = [1.0, 2.0, 3.0], np.array([1.0, 2, 3, 3, 2])
-    for one, other in ((gold, np.full(5, 2.0)), (np.full(5, 2.0), gold)):
-        estimate = on_classes(one, other, scale, np.arange(5), None)[
+    for each, other in ((gold, np.full(5, 2.0)), (np.full(5, 2.0), gold)):
+        estimate = on_classes(each, other, scale, np.arange(5), None)[
             f"kappa_{kind}"
         ].estimate
         assert estimate.value == near(
-            kappa_of(table_of(one, other, scale, np.ones(5)), kind)
+            kappa_of(table_of(each, other, scale, np.ones(5)), kind)
         )
         assert estimate.value == near(0)
 
@@ -279,10 +279,10 @@ def test_the_length_slope_is_a_least_squares_fit(seed: int) -> None:
 @seeds
 def test_self_preference_is_the_slope_on_being_of_the_family(seed: int) -> None:
     rng, x, y, _ = scored(seed)
-    weights, own = weights_of(rng), rng.random(N) < 0.4
+    weights, holds = weights_of(rng), rng.random(N) < 0.4
     known = ~np.isnan(x + y)
-    above, family = (1 + x * 0.4 - y)[known], own[known].astype(np.float64)
-    result = self_preference(x, y, own, SOURCE, **ENDS, weights=weights)
+    above, family = (1 + x * 0.4 - y)[known], holds[known].astype(np.float64)
+    result = self_preference(x, y, holds, SOURCE, **ENDS, weights=weights)
     assert result.rows == near(
         rows_of(lambda w: slope(above, family, w), weights, known)
     )
@@ -362,7 +362,7 @@ def test_the_alternative_annotator_wins_by_t_tests_robust_to_clusters() -> None:
             rng, np.where(rng.random(N) < 0.1 * seed, truth, rng.integers(1, 6, N))
         )
         for epsilon in (0.0, 0.1, 0.2, 0.3):
-            found, _ = alternative_annotator(
+            result, _ = alternative_annotator(
                 judge,
                 ratings,
                 SOURCE,
@@ -370,8 +370,8 @@ def test_the_alternative_annotator_wins_by_t_tests_robust_to_clusters() -> None:
                 closeness="accuracy",
                 epsilon=epsilon,
             )
-            rates.append(found.value)
-            assert found.value == won(judge, ratings, epsilon), (seed, epsilon)
+            rates.append(result.value)
+            assert result.value == won(judge, ratings, epsilon), (seed, epsilon)
     assert {0.0, 0.25, 0.5, 0.75, 1.0} <= set(
         rates
     )  # the cases lie on both sides of the level

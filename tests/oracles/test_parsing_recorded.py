@@ -52,7 +52,7 @@ def rts() -> dict[tuple[str, str], list[Judgment]]:
 def test_recorded_replies_in_prose_are_parsed(
     rts: dict[tuple[str, str], list[Judgment]],
 ) -> None:
-    judgments = [one for cell in rts.values() for one in cell]
+    judgments = [each for cell in rts.values() for each in cell]
     assert len(judgments) == 4_800
     assert sum(judgment.status == "ok" for judgment in judgments) >= 4_790
     assert {judgment.rule for judgment in judgments} <= {
@@ -76,10 +76,12 @@ def test_recorded_scores_order_the_systems_as_experts_do(
             ]
             experts.setdefault((row["model_id"], aspect), []).append(fmean(ratings))
     ordered = Counter[str]()
-    for one, other in combinations(rts, 2):
-        if one[1] == other[1]:
-            judge = _mean(rts[one]) - _mean(rts[other])
-            ordered[one[1]] += judge * (fmean(experts[one]) - fmean(experts[other])) > 0
+    for each, other in combinations(rts, 2):
+        if each[1] == other[1]:
+            judge = _mean(rts[each]) - _mean(rts[other])
+            ordered[each[1]] += (
+                judge * (fmean(experts[each]) - fmean(experts[other])) > 0
+            )
     assert [ordered[aspect] for aspect in ASPECTS] == [58, 57, 62, 62]
 
 
@@ -126,4 +128,4 @@ def test_the_score_parser_agrees_with_the_legacy_rule_where_replies_are_plain() 
     legacy = [
         parse(reply, scale=None, finish="stop", parser="chiang-lee") for reply in sample
     ]
-    assert [judged(reply).value for reply in sample] == [one.value for one in legacy]
+    assert [judged(reply).value for reply in sample] == [each.value for each in legacy]

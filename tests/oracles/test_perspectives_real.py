@@ -51,14 +51,16 @@ def gpt_scores(aspect: str) -> Any:
         pytest.skip(
             "recorded replies are not there: ../shared/data/recorded/summeval_gpt35"
         )
-    found = {}
+    collected = {}
     for system in {row["model_id"] for row in texts()}:
         path = RECORDED / f"{system}_{aspect}_rts.jsonl"
         for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
-            found[row["id"], system] = parse(
+            collected[row["id"], system] = parse(
                 row["resp"], scale=HALVES, finish="stop"
             ).value
-    return np.array([found[row["id"], row["model_id"]] for row in texts()], dtype=float)
+    return np.array(
+        [collected[row["id"], row["model_id"]] for row in texts()], dtype=float
+    )
 
 
 @pytest.mark.parametrize("aspect", COUNTS)

@@ -17,7 +17,7 @@ SAMPLE = 60
 
 def is_plain(text: str) -> bool:
     """Return whether all letters of a text are ASCII."""
-    return all(one.isascii() for one in text if one.isalpha())
+    return all(each.isascii() for each in text if each.isalpha())
 
 
 def summaries() -> Iterator[tuple[str, list[str]]]:

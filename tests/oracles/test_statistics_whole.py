@@ -104,21 +104,21 @@ def covered(
 ) -> dict[str, float]:
     """Return how often the interval of a study holds the value of the population."""
     rng = np.random.default_rng(17)
-    place = np.indices((20_000, systems))
+    location = np.indices((20_000, systems))
     x, y = ratings(rng, 20_000, ceiling=ceiling, systems=systems)
     result = correlations(
-        x, y, place[0].ravel(), place[1].ravel(), weights=None, levels=[level]
+        x, y, location[0].ravel(), location[1].ravel(), weights=None, levels=[level]
     )
     hits = dict.fromkeys(COEFFICIENTS, 0)
     source, system = (v.ravel() for v in np.indices((sources, systems)))
     for _ in range(studies):
         x, y = ratings(rng, sources, ceiling=ceiling, systems=systems)
         weights = deletions(sources)
-        found = correlations(x, y, source, system, weights=weights, levels=[level])
+        observed = correlations(x, y, source, system, weights=weights, levels=[level])
         for name in COEFFICIENTS:
             truth, estimate = (
                 result[name, level].estimate.value,
-                found[name, level].estimate,
+                observed[name, level].estimate,
             )
             assert (
                 truth is not None
@@ -131,8 +131,8 @@ def covered(
 
 def test_60_percent_of_peoples_ratings_are_tied() -> None:
     _, y = ratings(np.random.default_rng(0), 2000, ceiling=False)
-    most = np.unique(y, return_counts=True)[1].max() / y.size
-    assert 0.4 < most < 0.7
+    maximum = np.unique(y, return_counts=True)[1].max() / y.size
+    assert 0.4 < maximum < 0.7
 
 
 @pytest.mark.simulation

@@ -36,7 +36,7 @@ TABLE = st.lists(
     st.tuples(SEEN, SEEN, SEEN),
     min_size=1,
     max_size=4,
-    unique_by=lambda one: folded(one[0]),
+    unique_by=lambda each: folded(each[0]),
 )
 UNSEEN = st.text(
     " \t\x1b\u200b\u2060\u3164\ufe0f\ufeff\U000e0041", min_size=1, max_size=9
@@ -88,10 +88,10 @@ def test_texts_of_a_table_come_back_to_the_letter(
         (ident, source) for ident, source, _ in told
     )
     assert {ids[output.item]: output.text for output in rated.outputs} == {
-        one[0]: one[2] for one in told
+        each[0]: each[2] for each in told
     }
     assert {item.references for item in rated.items} == {
-        (f"of {one[2]}",) for one in told
+        (f"of {each[2]}",) for each in told
     }
     assert len(rated.ratings) == len(told)
 
@@ -228,11 +228,11 @@ def rows_of(form: str) -> st.SearchStrategy[list[dict[str, Any]]]:
         encoding="utf-8"
     )
     names = {*re.findall(r'"([A-Za-z]\w*)(?:\[\*\])?"', code), "fluency"}
-    said = CELL | st.sampled_from(
+    text = CELL | st.sampled_from(
         ["yes", "no", "1", "3", "a.txt", "[1, 2]", "9" * 5000]
     )
-    full = st.fixed_dictionaries(dict.fromkeys(names, said))
-    cells = said | full | st.lists(said | full, max_size=2)
+    full = st.fixed_dictionaries(dict.fromkeys(names, text))
+    cells = text | full | st.lists(text | full, max_size=2)
     return st.lists(
         st.fixed_dictionaries(dict.fromkeys(names, cells)), min_size=1, max_size=2
     )
@@ -267,7 +267,7 @@ GIVEN = (
     '{|}|"fluency": |[|]|, |{"source": "A.", "target": "B.", "rating": 3}|"A.": '
     '|["B.", "C."]|4'
 )
-SIGNS = [one for name in (LINE, GIVEN, XML) for one in name.split("|")] + TRIPLES
+SIGNS = [word for name in (LINE, GIVEN, XML) for word in name.split("|")] + TRIPLES
 PARTS = st.lists(st.sampled_from(SIGNS), max_size=9).map("".join)
 
 

@@ -184,7 +184,7 @@ def bare(text: str) -> str:
 @pytest.mark.simulation
 @settings(some, max_examples=200)
 @given(text=QUOTED, at=st.integers(0, 30), length=st.integers(1, 15), other=QUOTED)
-def test_a_place_lies_in_the_text_and_has_the_quoted_words(
+def test_a_location_lies_in_the_text_and_has_the_quoted_words(
     text: str, at: int, length: int, other: str
 ) -> None:
     quotes = [text[at : at + length].upper(), f"“{text[at : at + length]}…”", other]
@@ -208,10 +208,10 @@ def test_errors_of_any_reply_have_places_in_the_text_or_none(
 ) -> None:
     judgment = parse(reply, scale=SCALES[0], finish="stop", parser="annotation")
     located = locate_errors(judgment.errors, text)
-    assert [one[:4] for one in located] == [tuple(error) for error in judgment.errors]
+    assert [each[:4] for each in located] == [tuple(error) for error in judgment.errors]
     assert all(
-        one.start is None or 0 <= one.start < (one.end or 0) <= len(text)
-        for one in located
+        each.start is None or 0 <= each.start < (each.end or 0) <= len(text)
+        for each in located
     )
 
 
@@ -231,7 +231,7 @@ TEXTS = st.text(max_size=40) | PARTS
 def test_sentences_are_parts_of_the_text_in_their_order(text: str) -> None:
     spans = split_sentences(text)
     assert all(0 <= start < end <= len(text) for start, end in spans)
-    assert all(one[1] <= other[0] for one, other in pairwise(spans))
+    assert all(each[1] <= other[0] for each, other in pairwise(spans))
     within = {at for span in spans for at in range(*span)}
     assert not any(text[at].isalnum() for at in set(range(len(text))) - within)
 
@@ -263,9 +263,9 @@ def test_texts_that_are_exchanged_keep_the_promises(
 ) -> None:
     result = replace_text(texts, np.random.default_rng(seed))
     assert result == replace_text(texts, np.random.default_rng(seed))
-    for text, one in zip(texts, result, strict=True):
-        kept(text, one)
-        assert one.text in texts
+    for text, each in zip(texts, result, strict=True):
+        kept(text, each)
+        assert each.text in texts
         kept(text, wrong_ending(text, np.random.default_rng(seed), other))
 
 
@@ -290,8 +290,8 @@ def test_errors_in_a_row_keep_the_promises(
     )
     assert row == both["i"]
     assert len(row) == 4 or row[-1].status.startswith("impossible: ")
-    for before, one in zip([text, *(one.text for one in row)], row, strict=False):
-        kept(before, one)
+    for before, each in zip([text, *(each.text for each in row)], row, strict=False):
+        kept(before, each)
 
 
 def test_no_rule_is_forgotten() -> None:
@@ -341,7 +341,7 @@ ANY = CELL | st.lists(VALUE, max_size=2)
 # a field that no version knows is a newer one's: the store refuses it, see
 # test_machine_faults.py
 ODD = (
-    st.tuples(st.sampled_from([*NAMES, "key"]), ANY).map(lambda one: dict([one]))
+    st.tuples(st.sampled_from([*NAMES, "key"]), ANY).map(lambda each: dict([each]))
     | st.fixed_dictionaries({"logprobs": st.lists(ANY | st.lists(st.tuples(ANY, ANY)))})
     | st.fixed_dictionaries(
         {"usage": st.dictionaries(st.sampled_from(["prompt", "x"]), ANY)}
@@ -351,7 +351,7 @@ ODD = (
     )
 )
 TORN = st.tuples(GOOD, st.integers(1, 60)).map(
-    lambda one: line_of(one[0])[: -1 - one[1]]
+    lambda each: line_of(each[0])[: -1 - each[1]]
 )
 FORGET = st.sampled_from(KEYS).map(lambda key: forgetting(key, 5, 1)[:-1])
 FOREIGN = st.binary(max_size=90) | TORN | ODD.map(strange) | FORGET
@@ -367,23 +367,26 @@ FOREIGN = st.binary(max_size=90) | TORN | ODD.map(strange) | FORGET
 @example(
     lines=[([strange({"usage": {"prompt": "x"}})], Reply(KEYS[1], 0, "4"))], end=b""
 )
-def test_every_complete_reply_of_a_journal_is_found_whatever_stands_between(
+def test_every_complete_reply_of_a_journal_is_detected_whatever_stands_between(
     tmp_path: Path, lines: list[tuple[list[bytes], Reply]], end: bytes
 ) -> None:
     shard = tmp_path / "m"
     shard.mkdir(exist_ok=True)
     rows = [
-        *(b"".join(one + b"\n" for one in odd) + line_of(good) for odd, good in lines),
+        *(
+            b"".join(each + b"\n" for each in odd) + line_of(good)
+            for odd, good in lines
+        ),
         end,
     ]
     (shard / "a.jsonl").write_bytes(b"".join(rows))
     store = Store(tmp_path, "m")
     result = store.read(dict.fromkeys(KEYS, 3))
     assert {(reply.key, reply.draw) for _, reply in lines} <= set(result)
-    texts = {one.text for _, one in lines}
-    assert {one.text for draw, one in result.items() if draw[0] != KEYS[0]} <= texts
+    texts = {each.text for _, each in lines}
+    assert {each.text for draw, each in result.items() if draw[0] != KEYS[0]} <= texts
     assert set(store.errors()) <= set(result)
-    answers = [asdict(one) for one in result.values()]
+    answers = [asdict(each) for each in result.values()]
     assert table_of("answers", answers).num_rows == len(result)
 
 

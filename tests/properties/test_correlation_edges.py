@@ -63,11 +63,11 @@ def test_systems_count_what_is_missing_and_say_which_side_is_constant() -> None:
 
 def test_what_is_undefined_has_a_row_for_every_resample() -> None:
     weights = np.ones((7, 2), dtype=np.int64)
-    place = np.array([0, 0, 1])
+    values = np.array([0, 0, 1])
     for given, size in ((weights, 8), (None, 1)):
-        result = correlations(np.ones(3), np.arange(3.0), place, place, weights=given)
-        assert {one.rows.size for one in result.values()} == {size}
-        assert all(np.isnan(one.rows).all() for one in result.values())
+        result = correlations(np.ones(3), np.arange(3.0), values, values, weights=given)
+        assert {each.rows.size for each in result.values()} == {size}
+        assert all(np.isnan(each.rows).all() for each in result.values())
 
 
 def test_errors_say_what_they_are_on_before_how_their_interval_was_made() -> None:
@@ -94,9 +94,9 @@ def test_errors_say_what_they_are_on_before_how_their_interval_was_made() -> Non
 
 def test_too_few_systems_are_counted_with_what_is_missing() -> None:
     x, y = np.array([1.0, 2, NAN]), np.array([1.0, 2, 3])
-    place = np.arange(3)
+    location = np.arange(3)
     result = soft_pairwise_accuracy(
-        x, y, np.zeros(3, dtype=np.int64), place, weights=None
+        x, y, np.zeros(3, dtype=np.int64), location, weights=None
     )
     assert result.estimate == Estimate.undefined(REASONS.few_systems, n=2, n_missing=1)
     assert result.rows.size == 1 and np.isnan(result.rows).all()
@@ -130,7 +130,7 @@ def test_draws_have_the_intervals_of_written_out_deletions() -> None:
         for s in range(12)
     ]
     for name in ("alpha_draws", "reliability"):
-        deleted = [one[name].value or 0 for one in each]
+        deleted = [entry[name].value or 0 for entry in each]
         value = result[name].value
         assert value is not None
         assert (result[name].ci_low, result[name].ci_high) == pytest.approx(

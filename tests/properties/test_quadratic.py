@@ -106,10 +106,10 @@ def test_choices_in_very_many_lines_come_to_an_end() -> None:
     assert time.process_time() - began < PATIENCE
 
 
-def test_a_quote_too_long_to_look_for_its_like_is_found_as_it_is_only() -> None:
+def test_a_quote_too_long_to_look_for_its_like_is_detected_as_it_is_only() -> None:
     text = "ab " * 4000
-    most = LARGEST // (len(text) - 1)
-    near, exact = "ab " * (most // 3) + "ax ab ", "ab " * (most // 3) + "ab ab"
+    limit = LARGEST // (len(text) - 1)
+    near, exact = "ab " * (limit // 3) + "ax ab ", "ab " * (limit // 3) + "ab ab"
     assert len(near.strip()) * (len(text) - 1) > LARGEST
     assert locate([near], text) == [NOWHERE]
     assert locate([exact], text)[0].match == "exact"
@@ -126,7 +126,7 @@ def test_a_quote_too_long_to_look_for_its_like_is_found_as_it_is_only() -> None:
         (r"it says \"" + r"\"" * 4001 + '" so', [r'"' + r"\"" * 4000 + '"']),
     ],
 )
-def test_an_escaped_quotation_mark_begins_a_quotation_where_one_closes(
+def test_an_escaped_quotation_mark_begins_a_quotation_where_a_single_closes(
     line: str, quoted: list[str]
 ) -> None:
     assert [line[start:end] for start, end in quotations(line)] == quoted

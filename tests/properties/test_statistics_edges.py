@@ -47,8 +47,8 @@ def two_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def rows(*values: float, n: int = 4, missing: int = 0) -> Replicated:
     """Return a statistic with the replicates that follow its value."""
-    found = Estimate(values[0], n=n, n_missing=missing)
-    return Replicated(found, np.array(values), np.ones(len(values) - 1))
+    result = Estimate(values[0], n=n, n_missing=missing)
+    return Replicated(result, np.array(values), np.ones(len(values) - 1))
 
 
 # --- the alternative annotator ---
@@ -164,7 +164,8 @@ def test_a_deletion_takes_out_the_pairs_of_its_source() -> None:
         [2.0, 2.0, 2.0],
     )  # a pair of two sources counts half to each
     squares = sum(
-        ((2 / 3 - v) * (6 - own)) ** 2 for v, own in zip(deleted, m, strict=True)
+        ((2 / 3 - v) * (6 - own_part)) ** 2
+        for v, own_part in zip(deleted, m, strict=True)
     )
     deff = 3 / 2 * squares / 6 / (2 / 9)
     n = 6 / deff * float(stats.t.ppf(0.975, 5) / stats.t.ppf(0.975, 2)) ** 2
@@ -229,8 +230,8 @@ def test_a_difference_needs_replicates_for_its_interval() -> None:
 def test_an_undefined_judge_has_no_rank_among_those_that_are_counted() -> None:
     result = ranks(np.array([[0.5, 0.4], [NAN, 0.9], [0.7, NAN]]), 9)
     assert result[1] == Estimate.undefined(REASONS.undefined_judge, n=2)
-    assert [one.value for one in result] == [2, None, 1] and {
-        one.n for one in result
+    assert [each.value for each in result] == [2, None, 1] and {
+        each.n for each in result
     } == {2}
 
 
@@ -290,7 +291,7 @@ def test_the_method_of_an_independent_mean_is_reported() -> None:
     assert bare == Estimate(1.5, n=2, method="mean over data sets", note=note)
 
 
-def test_an_outlier_is_two_deviations_and_one_point_away() -> None:
+def test_an_outlier_is_two_deviations_and_a_single_point_away() -> None:
     # 0 0 0 0 1: n k - S = 4, 4² >= 4 (5 - 1), and 4/5 of a point is less than one
     assert outliers([0, 0, 0, 0, 1]) == [False] * 5
     assert outliers([0, 0, 0, 0, 2]) == [False] * 4 + [True]
@@ -303,7 +304,7 @@ def test_an_outlier_is_two_deviations_and_one_point_away() -> None:
 # --- votes ---
 
 
-def test_one_vote_is_a_verdict_and_none_is_not() -> None:
+def test_a_single_vote_is_a_verdict_and_none_is_not() -> None:
     votes = [
         np.array(column)
         for column in ([1, 0, 0, 0, 2], [0, 1, 0, 0, 2], [0, 0, 1, 0, 0])
@@ -346,16 +347,16 @@ def test_without_resamples_nothing_is_stated_of_an_interval() -> None:
 def test_the_last_pair_need_not_be_of_the_last_cell() -> None:
     votes = np.array([[3, 0, 0, 0], [0, 3, 0, 0], [2, 1, 0, 0]])
     cell, expected = np.array([0, 1, 0]), np.array([1.0, 1.0])
-    found = match_votes(votes, np.arange(3), cell, expected, None)["match_vote_all"]
-    assert (found.value, found.n) == (0.5, 2)
+    result = match_votes(votes, np.arange(3), cell, expected, None)["match_vote_all"]
+    assert (result.value, result.n) == (0.5, 2)
 
 
 def test_cells_that_were_voted_on_and_are_undecided_are_tied() -> None:
     votes = np.array([[1, 1, 0, 0], [3, 0, 0, 0], [0, 0, 0, 0]])
-    found = match_votes(votes, np.arange(3), np.arange(3), np.ones(3), None)[
+    result = match_votes(votes, np.arange(3), np.arange(3), np.ones(3), None)[
         "match_vote_all"
     ]
-    assert (found.value, found.n, found.n_tied) == (0.5, 2, 1)
+    assert (result.value, result.n, result.n_tied) == (0.5, 2, 1)
 
 
 @pytest.mark.usefixtures("two_are_enough")
@@ -376,7 +377,7 @@ def test_what_nothing_is_expected_of_is_missing() -> None:
     assert result.drops == [("p", "a")] * 2 and not result.stays and not result.excluded
 
 
-def test_undecided_votes_are_for_no_place() -> None:
+def test_undecided_votes_are_for_no_location() -> None:
     result = first_position_rate(
         np.array([1.0, 0, -1, -1, NAN]), np.zeros(5, dtype=np.int64), None
     )
@@ -407,11 +408,11 @@ def test_what_a_statistic_is_about_says_how_it_is_written() -> None:
 # --- accuracy ---
 
 
-def test_an_epsilon_cannot_be_of_other_sources_where_there_are_none() -> None:
+def test_an_epsilon_cannot_be_of_other_sources_given_none() -> None:
     x, y = np.array([1.0, 2, 3, NAN]), np.array([1.0, 3, 2, 2])
-    found, epsilon = acc_eq(x, y, np.zeros(4, dtype=np.int64), weights=None)
+    result, epsilon = acc_eq(x, y, np.zeros(4, dtype=np.int64), weights=None)
     assert (
-        found.estimate == Estimate.undefined(REASONS.no_source, n=1, n_missing=1)
+        result.estimate == Estimate.undefined(REASONS.no_source, n=1, n_missing=1)
         and epsilon is None
     )
 

@@ -80,7 +80,7 @@ def chosen(n: int = 60) -> list[dict[str, Any]]:
     """
     rng, rows = np.random.default_rng(4), []
     for at in range(n):
-        first, second = (at % 2 * 2 + int(one) for one in rng.permutation(2))
+        first, second = (at % 2 * 2 + int(each) for each in rng.permutation(2))
         row: dict[str, Any] = {"question": f"Question {at // 2}?"}
         for side, system in (("a", first), ("b", second)):
             row[f"model_{side}"] = f"s{system}"

@@ -18,7 +18,7 @@ from bad_study import BASE, Case
 IDS: list[Case] = [
     *(
         (
-            f"an id {told}",
+            f"an id {result}",
             {STUDY: {"judges": [ident]}},
             [
                 "the wrong format",
@@ -28,7 +28,7 @@ IDS: list[Case] = [
                 "^[a-z0-9][a-z0-9_-]*$",
             ],
         )
-        for told, ident, shown in [
+        for result, ident, shown in [
             ("with a slash", "a/b", "'a/b'"),
             ("that climbs", "../../asked", "'../../asked'"),
             ("with a dot", "asked.v2", "'asked.v2'"),

@@ -412,8 +412,8 @@ WORDS: list[Case] = [
 ]
 FORMS: list[Case] = [
     *(
-        (f"a prompt {told}", {FORM: content}, ["prompts/plain.jinja", *words])
-        for told, content, words in [
+        (f"a prompt {result}", {FORM: content}, ["prompts/plain.jinja", *words])
+        for result, content, words in [
             (
                 "that stays open",
                 "Rate:\n{{ text",

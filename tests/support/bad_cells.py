@@ -27,11 +27,11 @@ def scored(
 CELLS: list[Case] = [
     *(
         (
-            f"a rating {told}",
+            f"a rating {result}",
             row(f"b,Another.,Gold.,x,More.,{cell},1"),
             [what, "mine.csv, row 4, aspect clarity", f"got:     '{cell}'"],
         )
-        for told, cell, what in [
+        for result, cell, what in [
             ("above the scale", "6", "outside the scale"),
             ("below the scale", "0", "outside the scale"),
             ("between two steps", "2.5", "outside the scale"),

@@ -49,7 +49,8 @@ def parquet(**columns: object) -> dict[str, Any]:
     """Plant a Parquet file of one row, with these columns of a row."""
     to = io.BytesIO()
     by_name = {
-        name: one if isinstance(one, pa.Array) else [one] for name, one in GOOD.items()
+        name: each if isinstance(each, pa.Array) else [each]
+        for name, each in GOOD.items()
     }
     pq.write_table(pa.table({**by_name, **columns}), to)
     return file("mine.parquet", to.getvalue())

@@ -54,10 +54,10 @@ class BatchEndpoint:
                     }
                     errors.append({"custom_id": line["custom_id"], "error": error})
                     continue
-                said = self.script(line["body"])
-                response = {"status_code": said.status, "body": said.body}
+                text = self.script(line["body"])
+                response = {"status_code": text.status, "body": text.body}
                 row = {"id": "r", "custom_id": line["custom_id"], "response": response}
-                (output if said.status == 200 else errors).append(row | {"error": None})
+                (output if text.status == 200 else errors).append(row | {"error": None})
             batch["status"] = status
             batch["request_counts"] |= {"completed": len(output), "failed": len(errors)}
             for name, rows in (("output", output), ("error", errors)):
@@ -146,22 +146,22 @@ def serve_batches(script: Script) -> Iterator[BatchEndpoint]:
             fault = endpoint.faults.pop(route, None)
             kind = self.headers.get("Content-Type") or ""
             if isinstance(fault, Said):
-                said: Said | bytes = fault
+                text: Said | bytes = fault
             else:
-                said = endpoint.do(self.command, path, content, kind)
+                text = endpoint.do(self.command, path, content, kind)
             if fault == LOST:
                 self.close_connection = True
                 return
-            if isinstance(said, bytes):
-                said = Said(said)
+            if isinstance(text, bytes):
+                text = Said(text)
             body = (
-                said.body
-                if isinstance(said.body, bytes)
-                else json.dumps(said.body).encode()
+                text.body
+                if isinstance(text.body, bytes)
+                else json.dumps(text.body).encode()
             )
-            self.send_response(said.status)
+            self.send_response(text.status)
             for name, value in (
-                {"Content-Type": "application/json"} | dict(said.headers)
+                {"Content-Type": "application/json"} | dict(text.headers)
             ).items():
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(body)))

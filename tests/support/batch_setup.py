@@ -78,16 +78,16 @@ class Asked:
 
     def take(self, *results: Row | bytes) -> Results:
         path = self.folder / "results.jsonl"
-        told = [
+        collected = [
             result if isinstance(result, bytes) else json.dumps(result).encode()
             for result in results
         ]
-        path.write_bytes(b"\n".join(told) + b"\n")
+        path.write_bytes(b"\n".join(collected) + b"\n")
         with self.store:
             return batch.read([path], [(MODEL, self.store, self.job.key_table)])
 
     def replies(self) -> list[Reply]:
-        return [one for _, one in self.store.find(self.job.key_table).replies()]
+        return [each for _, each in self.store.find(self.job.key_table).replies()]
 
 
 @pytest.fixture

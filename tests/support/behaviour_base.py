@@ -59,9 +59,9 @@ def good(prompt: str) -> Said:
     return reply(f"Rating: {prompt}")
 
 
-def packet(said: Said) -> bytes:
+def packet(text: Said) -> bytes:
     """Return the body of an answer as bytes."""
-    return said.body if isinstance(said.body, bytes) else json.dumps(said.body).encode()
+    return text.body if isinstance(text.body, bytes) else json.dumps(text.body).encode()
 
 
 def raw(body: bytes, *headers: str, status: str = "HTTP/1.1 200 OK") -> bytes:

@@ -23,15 +23,19 @@ from scripted import Body, Said, answer, refusal
 # --- failures that pass ---------------------------------------------------------------
 
 
-def passes(name: str, does: str, said: Said, requests: int = TEXTS + 1) -> Behaviour:
+def passes(
+    name: str, does: str, statement: Said, requests: int = TEXTS + 1
+) -> Behaviour:
     """Return what the first request meets, and the second attempt does not."""
-    return Behaviour(name, does, lambda _: said, "once", "reply", requests)
+    return Behaviour(name, does, lambda _: statement, "once", "reply", requests)
 
 
-def late(name: str, does: str, said: Said) -> Behaviour:
+def late(name: str, does: str, statement: Said) -> Behaviour:
     """Return what keeps the first attempt waiting longer than the card allows."""
     again = TEXTS + 1
-    return Behaviour(name, does, lambda _: said, "once", "reply", again, limits=LATE)
+    return Behaviour(
+        name, does, lambda _: statement, "once", "reply", again, limits=LATE
+    )
 
 
 BUSY: Final = {
@@ -178,12 +182,14 @@ SLOW: Final = {
 }
 PASSING: Final = (
     *(
-        passes(f"{status}, once", f"answers {status}: {told}", refusal(status, told))
-        for status, told in BUSY.items()
+        passes(
+            f"{status}, once", f"answers {status}: {result}", refusal(status, result)
+        )
+        for status, result in BUSY.items()
     ),
     *(
-        passes(f"{status}, once", f"answers {status}: {told}", Said(b"", status))
-        for status, told in HALF.items()
+        passes(f"{status}, once", f"answers {status}: {result}", Said(b"", status))
+        for status, result in HALF.items()
     ),
     *(
         passes(
@@ -198,17 +204,17 @@ PASSING: Final = (
         "answers 503 with Retry-After",
         refusal(503, "loading", **{"Retry-After": "0.01"}),
     ),
-    *(passes(f"{name}, once", does, said) for name, (does, said) in BROKEN.items()),
-    *(late(name, does, said) for name, (does, said) in SLOW.items()),
+    *(passes(f"{name}, once", does, text) for name, (does, text) in BROKEN.items()),
+    *(late(name, does, text) for name, (does, text) in SLOW.items()),
 )
 
 
 # --- answers that refuse a text -------------------------------------------------------
 
 
-def refused(name: str, does: str, said: Said, *names: str) -> Behaviour:
+def refused(name: str, does: str, statement: Said, *names: str) -> Behaviour:
     """Return a refusal of one text: stored at once, and the others get their reply."""
-    return Behaviour(name, does, lambda _: said, "one text", "error", TEXTS, names)
+    return Behaviour(name, does, lambda _: statement, "one text", "error", TEXTS, names)
 
 
 def coded(status: int, **error: Any) -> Said:
@@ -260,17 +266,19 @@ REFUSED: Final = (
 # --- texts that never get an answer ---------------------------------------------------
 
 
-def unanswered(name: str, does: str, said: Said, *names: str) -> Behaviour:
+def unanswered(name: str, does: str, statement: Said, *names: str) -> Behaviour:
     """Return a failure of one text in every attempt; one plain request follows."""
     requests = TEXTS - 1 + ATTEMPTS + 1
-    told = ("1 of 10 requests failed in 1 run", *names)
-    return Behaviour(name, does, lambda _: said, "one text", "stop", requests, told)
+    values = ("1 of 10 requests failed in 1 run", *names)
+    return Behaviour(
+        name, does, lambda _: statement, "one text", "stop", requests, values
+    )
 
 
 def halved(name: str, does: str, body: bytes, *names: str) -> Behaviour:
     """Return a body without a reply: the message suspects a proxy and the address."""
-    told = (*names, "proxy", "`base_url`")
-    return unanswered(name, does, Said(body), *told)
+    values = (*names, "proxy", "`base_url`")
+    return unanswered(name, does, Said(body), *values)
 
 
 def failing(choice: Body) -> bytes:
@@ -351,7 +359,7 @@ UNANSWERED: Final = (
 def ends(
     name: str,
     does: str,
-    said: Said,
+    statement: Said,
     *names: str,
     requests: int = 1,
     names_key: bool = False,
@@ -361,7 +369,7 @@ def ends(
     return Behaviour(
         name,
         does,
-        lambda _: said,
+        lambda _: statement,
         "all",
         "stop",
         requests,

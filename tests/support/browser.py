@@ -33,8 +33,8 @@ TYPED = {"Enter": "\r", "Space": " "}
 class Browser:
     """One window of a browser; `ask` and `told` are the ends of pipes to it."""
 
-    def __init__(self, ask: int, told: int, downloads: Path) -> None:
-        self._ask, self._told, self._number, self._rest = ask, told, 0, b""
+    def __init__(self, ask: int, message: int, downloads: Path) -> None:
+        self._ask, self._told, self._number, self._rest = ask, message, 0, b""
         self._session = ""
         self.downloads = downloads
         self.events: list[dict[str, Any]] = []
@@ -66,8 +66,8 @@ class Browser:
             more = os.read(self._told, 1 << 16)
             assert more, "the browser went away"
             self._rest += more
-        one, _, self._rest = self._rest.partition(b"\0")
-        message: dict[str, Any] = json.loads(one)
+        each, _, self._rest = self._rest.partition(b"\0")
+        message: dict[str, Any] = json.loads(each)
         return message
 
     def open(self, page: Path) -> None:
@@ -120,7 +120,7 @@ class Browser:
         self.send(
             "Runtime.evaluate", expression="0"
         )  # what happened before has been told then
-        return [told for event in self.events if (told := _complaint(event))]
+        return [result for event in self.events if (result := _complaint(event))]
 
     def requests(self) -> list[str]:
         """Return the addresses that were asked for since a page was opened."""
@@ -177,7 +177,7 @@ def browser(folder: Path) -> Iterator[Browser]:
     downloads = folder / "downloads"
     downloads.mkdir(parents=True)
     asked, ask = os.pipe()
-    told, tell = os.pipe()
+    result, tell = os.pipe()
     options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"]
     command = [CHROMIUM, *options, f"--user-data-dir={folder / 'profile'}"]
     # the browser reads commands from its descriptor 3 and writes to 4, whatever they
@@ -200,9 +200,9 @@ def browser(folder: Path) -> Iterator[Browser]:
     os.close(asked)
     os.close(tell)
     try:
-        yield Browser(ask, told, downloads)
+        yield Browser(ask, result, downloads)
     finally:
         process.terminate()
         process.wait(patience(LIMIT))
         os.close(ask)
-        os.close(told)
+        os.close(result)

@@ -83,13 +83,13 @@ def _cell(folder: Path, cell: str, aspect: str, reply: str) -> list[Row]:
         scores.append(
             {**where, "target": target, "value": value, "n_draws": 1, "n_missing": 0}
         )
-    said = [
-        {key: one[key] for key in one if key != "value"} | {"text": reply}
-        for one in asked
+    collected = [
+        {key: each[key] for key in each if key != "value"} | {"text": reply}
+        for each in asked
     ]
     for name, table, rows in (
         ("judgments", "judgments", asked),
-        ("replies", "answers", said),
+        ("replies", "answers", collected),
         ("scores", "scores", scores),
     ):
         write_part(
@@ -136,9 +136,9 @@ def make(
     )
     refused = {"perturbation": "systems", "judge": "gamma", "aspect": "fluency", "n": 1}
     statuses = [{"dataset": "news", "status": "refused", "rule": "", **refused}]
-    for name, told in {"news": statuses, "chat": []}.items():
+    for name, result in {"news": statuses, "chat": []}.items():
         path = folder / f"collected/{name}/statuses.parquet"
-        write_table("statuses", table_of("statuses", told), path)
+        write_table("statuses", table_of("statuses", result), path)
     for name, file in {
         "scores": "collected/chat/scores.parquet",
         "ratings": "ratings/chat.parquet",

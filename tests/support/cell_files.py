@@ -15,7 +15,7 @@ def write_part(name: str, path: Path, rows: Sequence[dict[str, Any]]) -> None:
     """Write what a cell's file says on one aspect, instead of what it said on it
     before.
     """
-    own = table_of(name, list(rows))
+    table = table_of(name, list(rows))
     about = {(row.get("aspect"), row.get("criterion")) for row in rows}
     assert len(about) < 2, about
     kept = []
@@ -25,7 +25,7 @@ def write_part(name: str, path: Path, rows: Sequence[dict[str, Any]]) -> None:
                 file.read_row_group(number) for number in range(file.num_row_groups)
             ]
         kept = [part for part in parts if not about & set(pairs(part))]
-    write_parts(name, [*kept, own], path)
+    write_parts(name, [*kept, table], path)
 
 
 def pairs(table: Any) -> list[tuple[str | None, str | None]]:

@@ -47,7 +47,7 @@ def claim(
     """
     half = given.pop("half", 0.1)
     others: Row = given.pop("others", {})
-    place = given
+    location = given
     name, level = NUMBERS.get(kind, (kind.partition(" ")[2] or "spearman", "pooled"))
     where: Row = {
         **AGREEMENT,
@@ -55,7 +55,7 @@ def claim(
         "level": level,
         "n": 24,
         "dataset": "chat",
-        **place,
+        **location,
     }
     dataset = where.pop("dataset")
     number = study.row(dataset, judge, name, value, **where)

@@ -58,7 +58,9 @@ def written(kind: str, text: str) -> str:
     if kind == "continuation":
         return BEHIND
     fits = (
-        one for one in _tries(kind, text) if KINDS[kind](one, text, Amount(k=1)) is None
+        attempt
+        for attempt in _tries(kind, text)
+        if KINDS[kind](attempt, text, Amount(k=1)) is None
     )
     return next(fits, text)
 
@@ -98,7 +100,7 @@ def _other_forms(words: Words, at: int) -> list[Words]:
 
 def _other_entity(words: Words, at: int) -> list[Words]:
     word = words[at]
-    number = re.sub(r"\d+", lambda found: str(int(found[0]) + 3), word)
+    number = re.sub(r"\d+", lambda result: str(int(result[0]) + 3), word)
     other = number if number != word else re.sub(r"\b[A-Z]\w+", "Velunda", word)
     return [_around(words, at, other, gone=1)]
 
@@ -170,7 +172,9 @@ class Script:
         match = WRITTEN.search(prompt)
         assert match is not None, prompt
         asked = prompt.split("\nAdjustment: ")[1]
-        (kind,) = (kind for told, kind in ADJUSTMENTS.items() if asked.startswith(told))
+        (kind,) = (
+            kind for result, kind in ADJUSTMENTS.items() if asked.startswith(result)
+        )
         return written(kind, match[1])
 
     def rate(self, prompt: str, temperature: float, seed: int) -> int:
@@ -189,15 +193,15 @@ class Script:
         """Return text -> what was done to it; one that could not be perturbed is its
         original.
         """
-        found: dict[str, str] = {}
+        collected: dict[str, str] = {}
         for path in sorted(self.results.glob("targets/*/*.parquet")):
             name = path.stem.partition(".")[0]
-            found |= {
+            collected |= {
                 row["text"]: name
                 for row in pq.read_table(path, columns=["text", "status"]).to_pylist()
                 if row["status"] in ("ok", "original")
             }
-        return found
+        return collected
 
 
 @contextmanager

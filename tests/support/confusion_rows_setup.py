@@ -63,13 +63,13 @@ def study(
 
 def judge(**drops: Floats | float) -> dict[tuple[str, str], Floats]:
     """Return a judge's scores: `typos_clear=1` drops by one there, all else stays."""
-    found = {("original", aspect): BEFORE for aspect in ASPECTS}
+    by_key = {("original", aspect): BEFORE for aspect in ASPECTS}
     for name, degree, _ in PERTURBED:
         for aspect in ASPECTS:
-            found[f"{name}.{degree}", aspect] = BEFORE - drops.get(
+            by_key[f"{name}.{degree}", aspect] = BEFORE - drops.get(
                 f"{name}_{aspect}", 0.0
             )
-    return found
+    return by_key
 
 
 HALF = (np.arange(len(ITEMS)) % 2).astype(float)

@@ -45,5 +45,5 @@ class Planted:
         }
 
     def _nearest(self, text: str) -> str:
-        near: str = max(self.originals, key=lambda one: fuzz.partial_ratio(text, one))
+        near: str = max(self.originals, key=lambda each: fuzz.partial_ratio(text, each))
         return near

@@ -18,7 +18,7 @@ def options(question: Mapping[str, Any]) -> list[str]:
     if question["type"] == "noul":
         return ["true", "false"]
     if question["type"] == "score":
-        return [str(place) for place in range(len(question["criteria"]))]
+        return [str(index) for index in range(len(question["criteria"]))]
     return list(question["criteria"])
 
 
@@ -32,7 +32,7 @@ def decision(question: Mapping[str, Any], shares: list[float]) -> dict[str, Any]
     if kind == "choice":
         return answer | {"choice": max(named, key=lambda name: named[name])}
     legend = dict(zip(named, question["criteria"], strict=True))
-    mean = math.fsum(place * share for place, share in enumerate(shares))
+    mean = math.fsum(location * share for location, share in enumerate(shares))
     return answer | {"score": mean, "legend": legend}
 
 

@@ -22,12 +22,12 @@ def jackknife_t(
     ends: tuple[float, float] = (-math.inf, math.inf),
 ) -> tuple[float, float]:
     """Return v ± t(n - 1) SE on a scale, cut; SE² = (n - 1)/n sum (v_s - mean v_s)²."""
-    there, back = MOVES[kind]
-    moved = [there(float(v)) for v in deleted]
+    present, back = MOVES[kind]
+    moved = [present(float(v)) for v in deleted]
     n, centre = len(moved), math.fsum(moved) / len(moved)
     error = math.sqrt((n - 1) / n * math.fsum((v - centre) ** 2 for v in moved))
     half = float(stats.t.ppf(0.975, n - 1)) * error
-    lo, hi = (back(there(value) + sign * half) for sign in (-1, 1))
+    lo, hi = (back(present(value) + sign * half) for sign in (-1, 1))
     return max(lo, ends[0]), min(hi, ends[1])
 
 
@@ -35,13 +35,15 @@ def proportion(hits: Sequence[float], cases: Sequence[float]) -> tuple[float, fl
     """Return Clopper-Pearson at the effective cases of Korn and Graubard, by scipy's
     beta.
     """
-    own = [(float(h), float(c)) for h, c in zip(hits, cases, strict=True) if c > 0]
-    k, total = len(own), sum(c for _, c in own)
-    p = sum(h for h, _ in own) / total
+    collected = [
+        (float(h), float(c)) for h, c in zip(hits, cases, strict=True) if c > 0
+    ]
+    k, total = len(collected), sum(c for _, c in collected)
+    p = sum(h for h, _ in collected) / total
     if p in (0, 1):
         n = float(k)
     else:
-        squares = math.fsum((h - p * c) ** 2 for h, c in own)
+        squares = math.fsum((h - p * c) ** 2 for h, c in collected)
         deff = max(1.0, k / (k - 1) * squares / total / (p * (1 - p)))
         shrunk = (stats.t.ppf(0.975, total - 1) / stats.t.ppf(0.975, k - 1)) ** 2
         n = min(total, total / deff * float(shrunk))

@@ -130,10 +130,10 @@ def write_data(folder: Path, count: int = 104) -> None:
 
 def link_data(folder: Path) -> None:
     """Put the public files beside those."""
-    for place, names in REAL.items():
-        (folder / place).mkdir(parents=True, exist_ok=True)
+    for location, names in REAL.items():
+        (folder / location).mkdir(parents=True, exist_ok=True)
         for name in names:
-            (folder / place / name).symlink_to(SHARED / place / name)
+            (folder / location / name).symlink_to(SHARED / location / name)
 
 
 class Script:
@@ -189,11 +189,11 @@ class Script:
 
         Data sets are judged while others are still read.
         """
-        found = {*self.results.glob("targets/*/original.parquet")}
-        found |= {*self.results.glob("items/*.parquet")}
-        if found - self.read:  # by two threads at once, too
-            self.words = OWN_WORDS.union(*(_words(path) for path in found))
-            self.read = frozenset(found)
+        result = {*self.results.glob("targets/*/original.parquet")}
+        result |= {*self.results.glob("items/*.parquet")}
+        if result - self.read:  # by two threads at once, too
+            self.words = OWN_WORDS.union(*(_words(path) for path in result))
+            self.read = frozenset(result)
         return self.words
 
 
@@ -218,11 +218,13 @@ def invented(text: str, count: int) -> str:
 
 def _apart(words: list[str], often: Counter[str], count: int) -> list[str]:
     chosen: list[str] = []
-    for word in sorted(dict.fromkeys(words), key=lambda one: (often[one], -len(one))):
+    for word in sorted(
+        dict.fromkeys(words), key=lambda each: (often[each], -len(each))
+    ):
         beside = {
             words[at + step]
-            for at, one in enumerate(words)
-            if one == word
+            for at, each in enumerate(words)
+            if each == word
             for step in (-1, 1)
             if 0 <= at + step < len(words)
         }
@@ -235,7 +237,7 @@ def _apart(words: list[str], often: Counter[str], count: int) -> list[str]:
 
 def ungrammatical(text: str, count: int) -> str:
     """Put a word where none belongs, in so many places."""
-    ends = [found.end() for found in WORD.finditer(text)]
+    ends = [match.end() for match in WORD.finditer(text)]
     for number in range(count, 0, -1):
         at = ends[len(ends) * number // (count + 1) - 1]
         text = f"{text[:at]} {WRONG[number - 1]}{text[at:]}"

@@ -38,14 +38,14 @@ distilling_stand_in.{part}()
 
 def text_of(prompt: str) -> str:
     """Return the text that a prompt shows."""
-    [found] = TEXT.findall(prompt)
-    return str(found)
+    [result] = TEXT.findall(prompt)
+    return str(result)
 
 
 def score_of(member: str, text: str) -> int:
     """Return what a member says of a text, 1 to 5: much the same as the others."""
-    own = crc32(f"{member}{text}".encode()) % 3 - 1
-    return min(5, max(1, 1 + crc32(text.encode()) % 5 + own))
+    own_part = crc32(f"{member}{text}".encode()) % 3 - 1
+    return min(5, max(1, 1 + crc32(text.encode()) % 5 + own_part))
 
 
 def annotate(body: Body) -> Said:

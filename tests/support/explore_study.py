@@ -93,7 +93,7 @@ class ExploreStudy:
             for name in self.names
         ]
         self._write(
-            "items", "items/news", [{"dataset": "news", **one} for one in table]
+            "items", "items/news", [{"dataset": "news", **each} for each in table]
         )
         texts = {
             name: f"The mayor of {name} opened the bridge. {self.marked}"
@@ -108,10 +108,10 @@ class ExploreStudy:
         ]
         typos = [
             self._target(
-                one, f"{one}:typos", made.text, parent=f"{one}:original", step=1
+                each, f"{each}:typos", made.text, parent=f"{each}:original", step=1
             )
             | {"edits": [edit._asdict() for edit in made.edits]}
-            for one, made in perturbed.items()
+            for each, made in perturbed.items()
         ]
         systems = [
             self._target(
@@ -202,7 +202,9 @@ class ExploreStudy:
         self, perturbation: str, judge: str, aspect: str, rows: Sequence[Row]
     ) -> None:
         table = [{**row, "judge": judge} for row in rows]
-        plain = [{name: one[name] for name in one if name != "text"} for one in table]
+        plain = [
+            {name: each[name] for name in each if name != "text"} for each in table
+        ]
         self._part("judgments", perturbation, judge, plain)
         if judge != "mean":
             kept = (
@@ -215,8 +217,8 @@ class ExploreStudy:
                 "text",
                 "status",
             )
-            said = [{k: one[k] for k in kept} for one in table]
-            self._part("replies", perturbation, judge, said)
+            collected = [{k: each[k] for k in kept} for each in table]
+            self._part("replies", perturbation, judge, collected)
         keys = {
             "dataset": "news",
             "perturbation": perturbation,
@@ -248,13 +250,15 @@ class ExploreStudy:
         ]
         fields = {"judge": "versus", "kind": "compare", "draw": 0, "status": "ok"}
         self.spec["models"]["versus"] = "m"
-        place = ("systems", "versus")
+        values = ("systems", "versus")
         read = {"value": 1.0, "label": "A", "rule": "choice"}
-        self._part("judgments", *place, [fields | read | pair for pair in pairs])
-        self._part("replies", *place, [fields | pair | {"text": "A"} for pair in pairs])
+        self._part("judgments", *values, [fields | read | pair for pair in pairs])
+        self._part(
+            "replies", *values, [fields | pair | {"text": "A"} for pair in pairs]
+        )
         known = {"dataset": "news", "perturbation": "systems", "judge": "versus"}
         scores = [{**known, **pair, "n_draws": 1, "n_missing": 0} for pair in pairs]
-        self._part("scores", *place, scores)
+        self._part("scores", *values, scores)
 
     def write(self) -> Path:
         """Write the page and its shards; return the page."""

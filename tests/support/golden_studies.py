@@ -102,7 +102,7 @@ def _ratings(item: int, system: int, scale: Card) -> tuple[float, float]:
     """
     count = round((scale["max"] - scale["min"]) / scale.get("step", 25))
     places = ((item + 2 * system) % (count + 1), (item + system) % (count + 1))
-    low, high = (scale["min"] + place * scale.get("step", 25) for place in places)
+    low, high = (scale["min"] + location * scale.get("step", 25) for location in places)
     return low, high
 
 
@@ -116,8 +116,8 @@ def write_dataset(folder: Path, name: str, **keys: Any) -> None:
             row = {key: texts[key] for key in ("id", "source", "gold", "other")}
             row |= {"by": system, "text": texts[system]}
             for aspect, scale in aspects.items():
-                one, two = _ratings(item, number, scale)
-                row |= {f"{aspect}_1": one, f"{aspect}_2": two}
+                each, two = _ratings(item, number, scale)
+                row |= {f"{aspect}_1": each, f"{aspect}_2": two}
             rows.append(row)
     lines = [json.dumps(row) + "\n" for row in rows]
     (folder / f"{name}.jsonl").write_text("".join(lines), encoding="utf-8")

@@ -115,8 +115,8 @@ class Scripted:
             return replies(
                 *(sentence(0, 10 + (body["seed"] + at) % 7, 0) for at in draws)
             )
-        said = {"generator": write, "comparator": compare, "judge": rate}[kind](prompt)
-        return replies(*[said for _ in draws])
+        text = {"generator": write, "comparator": compare, "judge": rate}[kind](prompt)
+        return replies(*[text for _ in draws])
 
 
 def write(prompt: str) -> str:

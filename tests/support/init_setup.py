@@ -47,7 +47,7 @@ ROWS = [dict(zip(HEAD, [*row, "good"], strict=True)) for row in TEXTS]
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a working directory with the table mine.csv."""
     monkeypatch.chdir(tmp_path)
     with Path("mine.csv").open("w", newline="", encoding="utf-8") as file:

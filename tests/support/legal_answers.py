@@ -289,12 +289,12 @@ LEGAL: Final = (
     ),
     *(
         legal(
-            f"finish {told}",
-            f"gives {told} as the reason to stop",
-            choosing({**SAID, "finish_reason": told}),
-            finish=told or "stop",
+            f"finish {result}",
+            f"gives {result} as the reason to stop",
+            choosing({**SAID, "finish_reason": result}),
+            finish=result or "stop",
         )
-        for told in (None, "MAX_TOKENS", "content_filter", "bored")
+        for result in (None, "MAX_TOKENS", "content_filter", "bored")
     ),
     legal("no usage", "leaves the usage out", merged(usage=None)),
     legal("usage of another type", "sends a word as the usage", merged(usage="many")),

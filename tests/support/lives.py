@@ -151,7 +151,7 @@ class Life:
         requests, unless the job ends before. Return it in words.
         """
         scripts, jobs, requests = STAGES[stage]
-        wanted, most = chance.randint(1, jobs), chance.randint(1, requests or 1)
+        wanted, limit = chance.randint(1, jobs), chance.randint(1, requests or 1)
         delay = chance.uniform(0, PACE if requests else LONGEST)
         with self.started() as process:
             number = wait_for_jobs(process, scripts, wanted)
@@ -159,7 +159,7 @@ class Life:
 
             def due() -> bool:
                 if requests:
-                    return len(self.endpoint.asked) >= before + most
+                    return len(self.endpoint.asked) >= before + limit
                 return time.monotonic() >= began + delay
 
             while not due() and number in _jobs(process, scripts):

@@ -109,8 +109,8 @@ def stage() -> None:
     )
     COPY.mkdir(exist_ok=True)
     for linked in LINKED.split():
-        for place in (PLACE, COPY):  # the package's home, and the tests'
-            _link(place / linked, HOME / linked)
+        for location in (PLACE, COPY):  # the package's home, and the tests'
+            _link(location / linked, HOME / linked)
     _link(PLACE / "shared", HOME.parent / "shared")
 
 
@@ -214,19 +214,21 @@ def report(difference: Callable[[str], str]) -> None:
     print(f"The {len(survivors)} survivors are in {PLACE / 'survivors.diff'}.")
 
 
-def _share(told: Counter[str]) -> str:
+def _share(message: Counter[str]) -> str:
     """Return `killed of tested` with its 95 % interval (Wilson), and what was not
     tested.
     """
-    tested = sum(told[state] for state in ("killed", "survived", "suspicious"))
+    tested = sum(message[state] for state in ("killed", "survived", "suspicious"))
     rest = ", ".join(
-        f"{n} {state}" for state, n in sorted(told.items()) if state != "killed"
+        f"{n} {state}" for state, n in sorted(message.items()) if state != "killed"
     )
     if not tested:
         return rest
-    interval = binomtest(told["killed"], tested).proportion_ci(method="wilson")
-    share = f"{told['killed'] / tested:.1%} ({interval.low:.1%} to {interval.high:.1%})"
-    return f"{told['killed']:5} of {tested:5} killed, {share}; {rest}"
+    interval = binomtest(message["killed"], tested).proportion_ci(method="wilson")
+    share = (
+        f"{message['killed'] / tested:.1%} ({interval.low:.1%} to {interval.high:.1%})"
+    )
+    return f"{message['killed']:5} of {tested:5} killed, {share}; {rest}"
 
 
 if __name__ == "__main__":

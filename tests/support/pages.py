@@ -125,6 +125,6 @@ def walked(window: Browser) -> int:
     number: int = window.value(STOPS)
     for at in range(number):
         window.press("Tab")
-        place, seen, what = window.value(STOP)
-        assert place == at and seen, (at, place, seen, what)
+        location, seen, what = window.value(STOP)
+        assert location == at and seen, (at, location, seen, what)
     return number

@@ -177,12 +177,12 @@ class VotesStudy(PeopleStudy):
         )
 
     def pages(
-        self, plan: Plan, *, each: int = 2, voters: int = 1, most: int = 100
+        self, plan: Plan, *, each: int = 2, voters: int = 1, limit: int = 100
     ) -> list[Page]:
         """Write the pages, with so many pairs of each kind and degree."""
         folder = self.no_pages()
         made = pairs.make(
-            plan, self.out, folder, pairs=each, voters=voters, questions=most
+            plan, self.out, folder, pairs=each, voters=voters, questions=limit
         )
         return list(made.pages)
 
@@ -293,9 +293,18 @@ Ratings = Mapping[str, Sequence[tuple[float, ...]]]
 def text(name: str, *places: int, item: str = "") -> RecheckedText:
     """Return a rated text whose ratings are its places on the scale."""
     mean = sum(places) / len(places)
-    own = tuple(sorted(places))
+    own_part = tuple(sorted(places))
     return RecheckedText(
-        RATED, "d", "systems", "a", name, item or name, None, f"Text {name}", mean, own
+        RATED,
+        "d",
+        "systems",
+        "a",
+        name,
+        item or name,
+        None,
+        f"Text {name}",
+        mean,
+        own_part,
     )
 
 
@@ -333,8 +342,8 @@ class ReevaluationStudy(PeopleStudy):
         """
         number = len(next(iter(rated.values())))
         count = items or number
-        told = [(f"Source {n}.{marked}", ["One."]) for n in range(count)]
-        self.write_items(told, original_reference=0)
+        collected = [(f"Source {n}.{marked}", ["One."]) for n in range(count)]
+        self.write_items(collected, original_reference=0)
         self.write_systems([f"Text {n}.{marked}" for n in range(number)], count)
         rows: list[Card] = [
             {"dataset": "news", "target": f"t{n:02}", "aspect": aspect}

@@ -151,7 +151,7 @@ def replay(behaviour: Behaviour, folder: Path, concurrency: int = 1) -> Replay:
     `concurrency`: with more than one request at a time, some are sent before the job
     knows that it must end.
     """
-    told, server = Replay(behaviour, concurrency), _Server(behaviour)
+    result, server = Replay(behaviour, concurrency), _Server(behaviour)
     os.environ[VARIABLE] = KEY
     output, store = io.StringIO(), folder / "store"
     with (
@@ -166,22 +166,22 @@ def replay(behaviour: Behaviour, folder: Path, concurrency: int = 1) -> Replay:
             server.mended, study.url, study.place = True, mended.url, {}
             later, last = study.ask(), study.stored()
         except Exception:
-            told.problems.append(f"traceback: {traceback.format_exc()}")
-            return told
-    told.requests, again = len(endpoint.asked), len(mended.asked)
+            result.problems.append(f"traceback: {traceback.format_exc()}")
+            return result
+    result.requests, again = len(endpoint.asked), len(mended.asked)
     errors = [reply.text for reply in first.values() if reply.status == "error"]
-    told.said = message or next(iter(errors), "")
-    told.problems += [
+    result.said = message or next(iter(errors), "")
+    result.problems += [
         *_outcome(behaviour, message, first),
-        *_counts(told, first, again),
+        *_counts(result, first, again),
         *_replies(behaviour, server, first, last),
-        *_words(told, output.getvalue()),
+        *_words(result, output.getvalue()),
         *(f"complaint: {line}" for line in noted.lines),
     ]
     if later:
-        told.problems.append(f"the mended server's run ends with: {later}")
-    told.problems += _damage(store)
-    return told
+        result.problems.append(f"the mended server's run ends with: {later}")
+    result.problems += _damage(store)
+    return result
 
 
 def _met(behaviour: Behaviour) -> set[str]:
@@ -203,12 +203,12 @@ def _outcome(
             yield f"text {prompt} is {status}"
 
 
-def _counts(told: Replay, first: dict[str, Reply], again: int) -> Iterator[str]:
-    fewest = told.behaviour.requests
-    ends = told.behaviour.outcome == "stop" and told.behaviour.meets == "all"
-    most = fewest + (told.concurrency - 1) * ATTEMPTS if ends else fewest
-    if not fewest <= told.requests <= most:
-        yield f"{told.requests} requests, not {fewest} to {most}"
+def _counts(message: Replay, first: dict[str, Reply], again: int) -> Iterator[str]:
+    fewest = message.behaviour.requests
+    ends = message.behaviour.outcome == "stop" and message.behaviour.meets == "all"
+    limit = fewest + (message.concurrency - 1) * ATTEMPTS if ends else fewest
+    if not fewest <= message.requests <= limit:
+        yield f"{message.requests} requests, not {fewest} to {limit}"
     if again != TEXTS - len(first):
         yield f"the second run sends {again} requests for {TEXTS - len(first)} texts"
 
@@ -236,16 +236,16 @@ def _replies(
             yield f"text {prompt} was answered {server.usual[prompt]} times"
 
 
-def _words(told: Replay, printed: str) -> Iterator[str]:
-    behaviour, said = told.behaviour, told.said
+def _words(message: Replay, printed: str) -> Iterator[str]:
+    behaviour, text = message.behaviour, message.said
     for word in behaviour.names:
-        if word not in said:
-            yield f"the message lacks {word!r}: {said}"
-    if behaviour.outcome == "stop" and "it" not in said.split("models/")[-1]:
-        yield f"the message names no place: {said}"
-    if (VARIABLE in said) != behaviour.names_key:
-        yield f"the source of the key: {said}"
-    if KEY in said + printed:
+        if word not in text:
+            yield f"the message lacks {word!r}: {text}"
+    if behaviour.outcome == "stop" and "it" not in text.split("models/")[-1]:
+        yield f"the message names no place: {text}"
+    if (VARIABLE in text) != behaviour.names_key:
+        yield f"the source of the key: {text}"
+    if KEY in text + printed:
         yield "the key is told"
 
 

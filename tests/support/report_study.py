@@ -237,7 +237,7 @@ def make(
     for name, row in rows.items():
         write_table("results", table_of("results", row), folder / f"{name}.parquet")
     for name, ratings in DATASETS.items():
-        found = {
+        content = {
             **{
                 "items": 24,
                 "targets": 120,
@@ -251,7 +251,7 @@ def make(
                 "ratings_kind": ratings,
             },
         }
-        (folder / f"{name}.json").write_text(json.dumps(found), encoding="utf-8")
+        (folder / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
     return merged(spec(folder, list(rows)), changes)
 
 
@@ -260,7 +260,7 @@ def layers(spec: Row) -> list[tuple[str, list[Row]]]:
     valid.
     """
     alt.LayerChart.from_dict(spec)
-    return [(one["mark"]["type"], one["data"]["values"]) for one in spec["layer"]]
+    return [(each["mark"]["type"], each["data"]["values"]) for each in spec["layer"]]
 
 
 def marks(spec: Row) -> dict[str, list[Row]]:
@@ -268,7 +268,7 @@ def marks(spec: Row) -> dict[str, list[Row]]:
     valid.
     """
     alt.LayerChart.from_dict(spec)
-    return {one["name"]: one["data"]["values"] for one in spec["layer"]}
+    return {each["name"]: each["data"]["values"] for each in spec["layer"]}
 
 
 def loaded(spec: Row) -> Report:

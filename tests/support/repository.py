@@ -66,9 +66,9 @@ def served(
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             repository.asked.append(self.path)
-            if place := repository.moved.get(self.path):
+            if value := repository.moved.get(self.path):
                 self.send_response(301)
-                self.send_header("Location", place)
+                self.send_header("Location", value)
                 self.end_headers()
                 return
             content = repository.files.get(self.path)

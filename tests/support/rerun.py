@@ -13,82 +13,87 @@ from judgescope.schema.tables import read_table
 from rerun_place import Jobs, Place, cloned, cloned_with_notes, copied
 
 
-def touch(place: Place) -> None:
+def touch(folder: Place) -> None:
     """Give every file of the checkout a new time."""
-    for path in (*place.folder.glob("config/**/*"), *place.folder.glob("scripts/**/*")):
+    for path in (
+        *folder.folder.glob("config/**/*"),
+        *folder.folder.glob("scripts/**/*"),
+    ):
         path.touch()
 
 
-def comment(place: Place) -> None:
+def comment(folder: Place) -> None:
     """Add a comment to the code that parses, and to the workflow."""
-    place.edit(
+    folder.edit(
         "scripts/judgescope/parsing/score.py",
         "\nimport re\n",
         "\n# A remark.\nimport re\n",
     )
-    place.edit("workflow/rules/score.smk", "\n\n", "\n# A remark.\n\n")
+    folder.edit("workflow/rules/score.smk", "\n\n", "\n# A remark.\n\n")
 
 
-def parser(place: Place) -> None:
+def parser(folder: Place) -> None:
     """Change the code that parses."""
-    place.edit(
+    folder.edit(
         "scripts/judgescope/parsing/score.py",
         "\nimport re\n",
         "\nREMARK = 1\nimport re\n",
     )
 
 
-def engine(place: Place) -> None:
+def engine(folder: Place) -> None:
     """Change the code that asks."""
-    place.edit("scripts/judgescope/engines/openai/rate.py", "\n\n", "\nREMARK = 1\n\n")
+    folder.edit("scripts/judgescope/engines/openai/rate.py", "\n\n", "\nREMARK = 1\n\n")
 
 
-def item(place: Place) -> None:
+def item(folder: Place) -> None:
     """Change one text of one system, in a file of the user's."""
-    texts = place.folder / "results/changing/targets/demo-dialogue/systems.parquet"
+    texts = folder.folder / "results/changing/targets/demo-dialogue/systems.parquet"
     text = read_table("targets", texts)["text"][0].as_py()
-    place.edit("config/demo/dialogue_outputs.jsonl", text, f"Well, {text}")
-    place.amend("datasets", "demo-dialogue", sha256={})
+    folder.edit("config/demo/dialogue_outputs.jsonl", text, f"Well, {text}")
+    folder.amend("datasets", "demo-dialogue", sha256={})
 
 
-def rating(place: Place) -> None:
+def rating(folder: Place) -> None:
     """Change one rating, in the file that also has the texts."""
-    place.edit("config/demo/dialogue_outputs.jsonl", '"coherence": 5', '"coherence": 4')
-    place.amend("datasets", "demo-dialogue", sha256={})
+    folder.edit(
+        "config/demo/dialogue_outputs.jsonl", '"coherence": 5', '"coherence": 4'
+    )
+    folder.amend("datasets", "demo-dialogue", sha256={})
 
 
-def shown(place: Place) -> None:
+def shown(folder: Place) -> None:
     """Change the keys of a dataset that only pages show."""
     changes = {key: f"Another {key}" for key in ("name", "licence", "citation")}
-    place.amend("datasets", "demo-dialogue", **changes)
+    folder.amend("datasets", "demo-dialogue", **changes)
 
 
-def package(place: Place) -> None:
+def package(position: Place) -> None:
     """Let another version of a package be installed whose behaviour shows in what
     judges say.
     """
-    folder = place.folder / "scripts" / "sacrebleu-99.0.dist-info" / "METADATA"
+    folder = position.folder / "scripts" / "sacrebleu-99.0.dist-info" / "METADATA"
     folder.parent.mkdir()
     folder.write_text(
         "Metadata-Version: 2.1\nName: sacrebleu\nVersion: 99.0\n", encoding="utf-8"
     )
 
 
-def new_judge(place: Place) -> None:
+def new_judge(folder: Place) -> None:
     """Add a judge of the model."""
-    place.card("judges", "third", model="loop", form="score-only", temperature=0.7)
-    place.vary(judges=["terse", "wordy", "rules", "third"])
+    folder.card("judges", "third", model="loop", form="score-only", temperature=0.7)
+    folder.vary(judges=["terse", "wordy", "rules", "third"])
 
 
-def stronger(place: Place) -> None:
+def stronger(folder: Place) -> None:
     """Reorder three sentences in place of two."""
     degrees = {"minor": {"k": 3}, "major": {"k": "all"}}
-    place.amend("perturbations", "reordering", degrees=degrees)
+    folder.amend("perturbations", "reordering", degrees=degrees)
 
 
-def wording(place: Place) -> None:
+def wording(folder: Place) -> None:
     """Say otherwise what an aspect is that the texts of one dataset are rated on."""
-    place.amend("aspects", "fluency", definition="How easily it reads.")
+    folder.amend("aspects", "fluency", definition="How easily it reads.")
 
 
 ONE = 48
@@ -117,7 +122,7 @@ class Change:
     """A change, what runs after it, and how many requests are sent."""
 
     what: str
-    make: Callable[[Place], object] = lambda place: None
+    make: Callable[[Place], object] = lambda location: None
     requests: int = 0
     jobs: Jobs = field(default_factory=dict)
     place: Callable[[Place, Path], Place] = copied
@@ -133,7 +138,7 @@ CHANGES = [
     Change("the code of the HTTP engine", engine, jobs=OF_MODEL),
     Change(
         "the prompt of a form",
-        lambda place: place.edit(
+        lambda location: location.edit(
             "config/prompts/score-only.jinja", "\n", "\nBe fair.\n"
         ),
         requests=ALL,
@@ -147,30 +152,36 @@ CHANGES = [
     ),
     Change(
         "a judge's temperature",
-        lambda place: place.amend("judges", "terse", temperature=0.5),
+        lambda location: location.amend("judges", "terse", temperature=0.5),
         requests=ALL,
         jobs=CHECK | OF_MODEL,
     ),
     Change(
         "a judge's draws, from 1 to 3",
-        lambda place: place.amend("judges", "terse", draws=3),
+        lambda location: location.amend("judges", "terse", draws=3),
         requests=2 * ALL,
         jobs=CHECK | OF_MODEL | {"statistics": 20, "tables": 1},
         executed=True,
     ),
     Change(
         "a model's price",
-        lambda place: place.amend("models", "loop", price={"input": 1, "output": 2}),
+        lambda location: location.amend(
+            "models", "loop", price={"input": 1, "output": 2}
+        ),
         jobs=CHECK | {"statistics": 2, "tables": 1} | REPORT | CARDS,
     ),
     Change(
         "a model's concurrency",
-        lambda place: place.amend("models", "loop", limits={**FAST, "concurrency": 2}),
+        lambda location: location.amend(
+            "models", "loop", limits={**FAST, "concurrency": 2}
+        ),
         jobs=CHECK,
     ),
     Change(
         "a model's address",
-        lambda place: place.edit("config/models/loop.yaml", "127.0.0.1", "localhost"),
+        lambda location: location.edit(
+            "config/models/loop.yaml", "127.0.0.1", "localhost"
+        ),
         jobs=CHECK,
     ),
     Change(
@@ -206,12 +217,12 @@ CHANGES = [
     ),
     Change(
         "the order of the judges",
-        lambda place: place.vary(judges=["rules", "wordy", "terse"]),
+        lambda location: location.vary(judges=["rules", "wordy", "terse"]),
         jobs=CHECK | JOINED | REPORT | CARDS,
     ),
     Change(
         "how unread judgments count (`unread`)",
-        lambda place: place.vary(unread="worst"),
+        lambda location: location.vary(unread="worst"),
         jobs=CHECK | SCORE | ALL_TABLES,
     ),
     Change(
@@ -223,7 +234,7 @@ CHANGES = [
     ),
     Change(
         "a new perturbation",
-        lambda place: place.vary(perturbations=["reordering", "random-text"]),
+        lambda location: location.vary(perturbations=["reordering", "random-text"]),
         requests=NEW,
         jobs=CHECK
         | {"perturb random-text": 2}
@@ -249,7 +260,7 @@ CHANGES = [
     ),
     Change(
         "a removed dataset",
-        lambda place: place.vary(datasets=["demo-news"]),
+        lambda location: location.vary(datasets=["demo-news"]),
         jobs=CHECK | {"tables": 1} | REPORT | CARDS | EXPLORE | TEXTS,
         executed=True,
     ),
@@ -260,7 +271,7 @@ CHANGES = [
     ),
     Change(
         "the look of the report",
-        lambda place: place.edit("workflow/report/style.css", "{", " { "),
+        lambda location: location.edit("workflow/report/style.css", "{", " { "),
         jobs=REPORT | CARDS | EXPLORE | TEXTS,
     ),
     Change(

@@ -122,11 +122,11 @@ def kill_all(process: int) -> None:
 
     All are stopped first: none notices that another has been killed, and cleans up.
     """
-    while there := in_session(process):
+    while present := in_session(process):
         for number in (signal.SIGSTOP, signal.SIGKILL):
-            for one in there:
+            for each in present:
                 with suppress(ProcessLookupError):
-                    os.kill(one, number)
+                    os.kill(each, number)
 
 
 def snakemake(

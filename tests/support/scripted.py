@@ -133,16 +133,16 @@ class Silent(BaseHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         """Say nothing."""
 
-    def send_parts(self, said: Said) -> None:
+    def send_parts(self, text: Said) -> None:
         """Send the parts of an answer as they are, and end the connection."""
-        for number, part in enumerate(said.wire or ()):
-            time.sleep(said.stalls if number else 0)
+        for number, part in enumerate(text.wire or ()):
+            time.sleep(text.stalls if number else 0)
             self.wfile.write(part)
             self.wfile.flush()
-        if said.resets:  # without lingering, the kernel sends a reset
+        if text.resets:  # without lingering, the kernel sends a reset
             lingering = struct.pack("ii", 1, 0)
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, lingering)
-        self.close_connection = not said.keeps
+        self.close_connection = not text.keeps
 
 
 class Server(ThreadingHTTPServer):
@@ -200,27 +200,27 @@ def serve(script: Script, *, tls: ssl.SSLContext | None = None) -> Iterator[Endp
                 endpoint.asked.append(body)
                 endpoint.headers.append(dict(self.headers.items()))
                 endpoint.paths.append(self.path)
-            said = endpoint.script(body)
-            if said.wire is not None:
-                self.send_parts(said)
+            text = endpoint.script(body)
+            if text.wire is not None:
+                self.send_parts(text)
                 return
             content = (
-                said.body
-                if isinstance(said.body, bytes)
-                else json.dumps(said.body).encode()
+                text.body
+                if isinstance(text.body, bytes)
+                else json.dumps(text.body).encode()
             )
-            self.send_response(said.status)
+            self.send_response(text.status)
             for name, value in {
                 "Content-Type": "application/json",
-                **said.headers,
+                **text.headers,
             }.items():
                 self.send_header(name, value)
-            self.send_header("Content-Length", str(len(content) + said.lacks))
+            self.send_header("Content-Length", str(len(content) + text.lacks))
             self.end_headers()
             self.wfile.write(content)
-            if said.lacks:
+            if text.lacks:
                 self.wfile.flush()
-                time.sleep(said.stalls)
+                time.sleep(text.stalls)
                 self.close_connection = True
 
     server = Server(("127.0.0.1", 0), Handler)

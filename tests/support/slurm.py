@@ -116,7 +116,7 @@ class Cluster:
         """Return SLURM's number of each job in a state -> what Snakemake says that it
         runs.
         """
-        told = self(
+        result = self(
             "squeue",
             "--noheader",
             "--states",
@@ -126,12 +126,12 @@ class Cluster:
             "--format",
             "%i %k",
         )
-        return dict(line.split(" ", 1) for line in told.splitlines())
+        return dict(line.split(" ", 1) for line in result.splitlines())
 
     def facts(self, job: str) -> dict[str, str]:
         """Return what SLURM knows of a job."""
-        told = self("scontrol", "--oneliner", "show", "job", job).split()
-        return dict(fact.split("=", 1) for fact in told if "=" in fact)
+        result = self("scontrol", "--oneliner", "show", "job", job).split()
+        return dict(fact.split("=", 1) for fact in result if "=" in fact)
 
     def is_idle(self) -> bool:
         """Return whether the node is there and has nothing to do."""
@@ -147,8 +147,8 @@ def cluster(folder: Path) -> Iterator[Cluster]:
         (folder / name).mkdir(parents=True)
     _write(folder)
     path = os.pathsep.join([str(folder / "bin"), os.environ["PATH"], *SYSTEM])
-    told = {**os.environ, "PATH": path, "SLURM_CONF": str(folder / "slurm.conf")}
-    found = Cluster(folder, told)
+    content = {**os.environ, "PATH": path, "SLURM_CONF": str(folder / "slurm.conf")}
+    result = Cluster(folder, content)
     watchdog = subprocess.Popen(
         [sys.executable, "-I", str(WATCHDOG), str(folder)],
         stdin=subprocess.PIPE,
@@ -157,9 +157,11 @@ def cluster(folder: Path) -> Iterator[Cluster]:
     daemons = []
     try:
         for command in _daemons(folder):
-            daemons.append(_started(command, found))
-        until(found.is_idle, f"a node that is idle; {folder}/*.log and *.out tell more")
-        yield found
+            daemons.append(_started(command, result))
+        until(
+            result.is_idle, f"a node that is idle; {folder}/*.log and *.out tell more"
+        )
+        yield result
     finally:
         watchdog.communicate()
         for daemon in daemons:
@@ -169,10 +171,10 @@ def cluster(folder: Path) -> Iterator[Cluster]:
 def _write(folder: Path) -> None:
     """Write what SLURM reads."""
     ports = {"controller": free_port(), "daemon": free_port()}
-    told = CONFIGURATION.format(
+    result = CONFIGURATION.format(
         folder=folder, node=NODE, user=getpass.getuser(), gpu=GPU, **ports
     )
-    (folder / "slurm.conf").write_text(told, encoding="utf-8")
+    (folder / "slurm.conf").write_text(result, encoding="utf-8")
     gpus = [f"Name=gpu Type={GPU} File=/dev/{device}\n" for device in ("null", "zero")]
     (folder / "gres.conf").write_text("".join(gpus), encoding="utf-8")
     (folder / "cgroup.conf").touch()
@@ -190,9 +192,9 @@ def _write(folder: Path) -> None:
 
 def _daemons(folder: Path) -> list[list[str]]:
     """Return the commands of the daemons, all in the foreground."""
-    own = {"socket": "socket", "key-file": "key", "pid-file": "pid"}
-    own |= {"log-file": "log", "seed-file": "seed"}
-    munge = [f"--{option}={folder}/munge.{end}" for option, end in own.items()]
+    content = {"socket": "socket", "key-file": "key", "pid-file": "pid"}
+    content |= {"log-file": "log", "seed-file": "seed"}
+    munge = [f"--{option}={folder}/munge.{end}" for option, end in content.items()]
     return [
         ["munged", "--foreground", "--force", *munge],
         ["slurmctld", "-D"],
@@ -200,9 +202,9 @@ def _daemons(folder: Path) -> list[list[str]]:
     ]
 
 
-def _started(command: list[str], place: Cluster) -> "subprocess.Popen[bytes]":
-    environment = dict(place.environment)
-    with (place.folder / f"{command[0]}.out").open("wb") as out:
+def _started(command: list[str], location: Cluster) -> "subprocess.Popen[bytes]":
+    environment = dict(location.environment)
+    with (location.folder / f"{command[0]}.out").open("wb") as out:
         return subprocess.Popen(
             command, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out
         )

@@ -119,7 +119,9 @@ class Study:
             for item, (status, _) in failed.items()
         ]
         replies = [
-            (f"{item}:lie", text) for item, (_, told) in failed.items() for text in told
+            (f"{item}:lie", text)
+            for item, (_, result) in failed.items()
+            for text in result
         ]
         self.add("lie", rows, replies, method="llm")
 

@@ -31,8 +31,8 @@ GOOD = json.dumps(
 
 def message(status: int, body: bytes, *headers: str, lacks: int = 0) -> bytes:
     """Return an answer as it goes over the wire; so many announced bytes never come."""
-    told = (f"HTTP/1.1 {status} So", *headers, f"Content-Length: {len(body) + lacks}")
-    return "\r\n".join(told).encode() + b"\r\n\r\n" + body
+    values = (f"HTTP/1.1 {status} So", *headers, f"Content-Length: {len(body) + lacks}")
+    return "\r\n".join(values).encode() + b"\r\n\r\n" + body
 
 
 OK, REFUSED = message(200, GOOD), message(400, b'{"error": {"message": "too odd"}}')
@@ -74,12 +74,12 @@ class Storm:
         fault = (
             int.from_bytes(chance[:4]) < SHARE * 2**32 and self.came[name] <= IN_A_ROW
         )
-        told = (
+        result = (
             list(FAULTS)[int.from_bytes(chance[4:]) % len(FAULTS)] if fault else "good"
         )
-        self.said[told] += 1
-        self.answered[name] += told in ANSWERS
-        return told
+        self.said[result] += 1
+        self.answered[name] += result in ANSWERS
+        return result
 
     def told(self) -> dict[str, Any]:
         """Return the figures; `answers` has how often requests were answered -> how
@@ -108,8 +108,8 @@ class Connection(asyncio.Protocol):
             self.later(SLOW if result == "slow" else 0, self._answer, result)
 
     def _body(self) -> bytes | None:
-        head, found, rest = self.buffer.partition(b"\r\n\r\n")
-        if not found:
+        head, result, rest = self.buffer.partition(b"\r\n\r\n")
+        if not result:
             return None
         size = int(head.lower().partition(LENGTH)[2].split(b"\r\n", 1)[0])
         if len(rest) < size:
@@ -117,9 +117,9 @@ class Connection(asyncio.Protocol):
         self.buffer = rest[size:]
         return rest[:size]
 
-    def _answer(self, told: str) -> None:
-        self.transport.write(OK if told == "good" else FAULTS[told])
-        if told in DROPPED:
+    def _answer(self, expected: str) -> None:
+        self.transport.write(OK if expected == "good" else FAULTS[expected])
+        if expected in DROPPED:
             self.transport.close()
 
 

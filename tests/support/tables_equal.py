@@ -120,18 +120,18 @@ def differences(
     order. Numbers may differ by the share `relative`.
     """
     old = {renames.new("table", name): rows for name, rows in before.items()}
-    found: list[Difference] = []
+    collected: list[Difference] = []
     for name in sorted(old.keys() | after.keys()):
         if name not in after:
             if ("table", name) not in renames.removed:
-                found.append(Difference(name, "", "gone"))
+                collected.append(Difference(name, "", "gone"))
         elif name not in old:
             if ("table", name) not in renames.added:
-                found.append(Difference(name, "", "new"))
+                collected.append(Difference(name, "", "new"))
         else:
             renamed = [_renamed(row, renames) for row in old[name]]
-            found += _of_table(name, renamed, after[name], relative)
-    return [one for one in found if not _wanted(one, renames)]
+            collected += _of_table(name, renamed, after[name], relative)
+    return [each for each in collected if not _wanted(each, renames)]
 
 
 def _renamed(row: Row, renames: Renames) -> dict[str, Any]:
@@ -164,10 +164,16 @@ def _of_table(
                 sorted((row.get(column) for row in rows), key=exact)
                 for rows in (ours, theirs)
             ]
-            told = [list(map(exact, side)) for side in values]
-            if told[0] != told[1] and not _are_near(values[0], values[1], relative):
+            collected = [list(map(exact, side)) for side in values]
+            if collected[0] != collected[1] and not _are_near(
+                values[0], values[1], relative
+            ):
                 yield Difference(
-                    table, column, "changed", key, *(" ".join(one) for one in told)
+                    table,
+                    column,
+                    "changed",
+                    key,
+                    *(" ".join(each) for each in collected),
                 )
 
 
@@ -178,10 +184,10 @@ def _are_near(before: list[Any], after: list[Any], relative: float) -> bool:
     """
     zero = 1e-12
     return relative > 0 and all(
-        isinstance(one, float)
+        isinstance(each, float)
         and isinstance(other, float)
-        and math.isclose(one, other, rel_tol=relative, abs_tol=zero)
-        for one, other in zip(before, after, strict=True)
+        and math.isclose(each, other, rel_tol=relative, abs_tol=zero)
+        for each, other in zip(before, after, strict=True)
     )
 
 
@@ -221,21 +227,21 @@ def _wanted(error: Difference, renames: Renames) -> bool:
     )
 
 
-def report(study: str, found: Sequence[Difference]) -> Iterator[str]:
+def report(study: str, expected: Sequence[Difference]) -> Iterator[str]:
     """Yield the lines that tell of a study's differences: by table and column, the
     first rows.
     """
-    if not found:
+    if not expected:
         yield f"{study}: equal"
         return
-    counts = Counter((error.table, error.column, error.what) for error in found)
-    yield f"{study}: {len(found)} differences"
+    counts = Counter((error.table, error.column, error.what) for error in expected)
+    yield f"{study}: {len(expected)} differences"
     for (table, column, what), count in sorted(counts.items()):
         kind = f"column {column}" if column else "rows"
         yield f"  {table}, {kind} {what}: {count}"
         errors = [
             error
-            for error in found
+            for error in expected
             if (error.table, error.column, error.what) == (table, column, what)
         ]
         for problem in errors[:SHOWN]:
@@ -265,7 +271,9 @@ class Checkout:
             home / "tests" / "support",
             home / "tests",
         )  # the latter: of an older revision
-        self.tests = next(one for one in places if (one / "tables_studies.py").exists())
+        self.tests = next(
+            location for location in places if (location / "tables_studies.py").exists()
+        )
 
     def run(self, study: str, folder: Path) -> subprocess.CompletedProcess[str]:
         """Run a study in a folder; the exit status is that of tables_studies.py."""
@@ -290,8 +298,8 @@ def compare(
     """
     tables: list[dict[str, list[Row]]] = []
     for side, checkout in (("before", base), ("after", Checkout(HOME))):
-        place = folder / study / side
-        done = checkout.run(study, place)
+        location = folder / study / side
+        done = checkout.run(study, location)
         if done.returncode == 3:
             print(f"{study}: skipped, {done.stdout.strip()}", flush=True)
             return True
@@ -301,7 +309,7 @@ def compare(
                 flush=True,
             )
             return False
-        [results] = (place / "results").iterdir()
+        [results] = (location / "results").iterdir()
         tables.append(read_tables(results))
     result = differences(tables[0], tables[1], renames, relative)
     print(*report(study, result), sep="\n", flush=True)

@@ -89,25 +89,25 @@ def problems(case: dict[str, str], output: AuditOutput) -> list[str]:
     """Return what is wrong with an audit, [] for a right reading or a refusal that may
     be.
     """
-    found = list(_wrong_words(case, output))
+    result = list(_wrong_words(case, output))
     if str(output.status) not in case["exit"].split("|"):
-        found.append(f"exit code {output.status}: {output.err[:200]}")
+        result.append(f"exit code {output.status}: {output.err[:200]}")
     if output.status == 0:
-        found += _wrong_roles(case, output.content["columns"])
-        found += _wrong_numbers(case, output.content)
-    return found
+        result += _wrong_roles(case, output.content["columns"])
+        result += _wrong_numbers(case, output.content)
+    return result
 
 
 def _wrong_words(case: dict[str, str], output: AuditOutput) -> Iterator[str]:
-    said = output.said
+    text = output.said
     for name in filter(None, case["told"].split(" && ")):
         if name.startswith("told:"):
-            if name.removeprefix("told:") not in said:
+            if name.removeprefix("told:") not in text:
                 yield f"not said: {name}"
-        elif not re.search(name, said):
+        elif not re.search(name, text):
             yield f"not said: {name}"
     for banned in filter(None, case["not_told"].split(" && ")):
-        if re.search(banned, said):
+        if re.search(banned, text):
             yield f"said: {banned}"
 
 

@@ -77,8 +77,8 @@ def _tables(folder: Path, study: Path | Mapping[str, Any], **config: str) -> int
     """Run a study's jobs as far as the rule that writes tables."""
     if isinstance(study, Mapping):
         study = Study(folder, study).write()
-    told = [f"{key}={value}" for key, value in config.items()]
-    options = ["--config", *told] if told else []
+    collected = [f"{key}={value}" for key, value in config.items()]
+    options = ["--config", *collected] if collected else []
     command = [
         "-m",
         "snakemake",
@@ -264,8 +264,8 @@ def _perturbed(text: str, places: int) -> str:
     so on.
     """
     words = text.split(" ")
-    for place in range(places):
-        words[1 + 3 * place] = "Quorvane"
+    for index in range(places):
+        words[1 + 3 * index] = "Quorvane"
     return " ".join(words)
 
 

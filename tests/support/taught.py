@@ -49,10 +49,10 @@ def write(folder: Path) -> None:
     for name, rows in (("train", taught), ("held_out", kept)):
         lines = [json.dumps(row, sort_keys=True) + "\n" for row in rows]
         (folder / f"{name}.jsonl").write_text("".join(lines), encoding="utf-8")
-    told = ("dataset", "item", "target", "aspect")
+    values = ("dataset", "item", "target", "aspect")
     sample = [
         {
-            **{name: row[name] for name in told},
+            **{name: row[name] for name in values},
             **{
                 "system": "someone",
                 "perturbation": "none",

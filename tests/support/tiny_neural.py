@@ -92,26 +92,28 @@ def main(folder: Path, text: str, other: str) -> None:
     for name, model in (("roberta", roberta), ("bart", bart)):
         model.save_pretrained(folder / name)
         tokenizer.save_pretrained(folder / name)
-    x, y = (tokenizer(one, return_tensors="pt")["input_ids"] for one in (text, other))
+    x, y = (
+        tokenizer(entry, return_tensors="pt")["input_ids"] for entry in (text, other)
+    )
     with torch.no_grad():
         a, b = (
-            roberta(one, output_hidden_states=True).hidden_states[1][0]
-            for one in (x, y)
+            roberta(entry, output_hidden_states=True).hidden_states[1][0]
+            for entry in (x, y)
         )
         start = torch.cat([torch.tensor([[2]]), x[:, :-1]], dim=1)
         logits = bart(input_ids=y, decoder_input_ids=start).logits[0].log_softmax(-1)
     cosine = torch.nn.functional.cosine_similarity
-    each = [[float(cosine(one, two, dim=0)) for two in b] for one in a]
+    each = [[float(cosine(entry, two, dim=0)) for two in b] for entry in a]
     precision = sum(max(row) for row in each[1:-1]) / (len(a) - 2)
     columns = list(zip(*each, strict=True))
     recall = sum(max(column) for column in columns[1:-1]) / (len(b) - 2)
-    told = [float(logits[at, token]) for at, token in enumerate(x[0])]
+    collected = [float(logits[at, token]) for at, token in enumerate(x[0])]
     f1 = 2 * precision * recall / (precision + recall)
     print(
         json.dumps(
             {
                 "bertscore": f1,
-                "bartscore": sum(told) / len(told),
+                "bartscore": sum(collected) / len(collected),
                 "moverscore": 1 - _moved(x[0].tolist(), y[0].tolist(), each),
             }
         )

@@ -42,8 +42,8 @@ def held(folder: Path, study: Path | str, **config: Any) -> dict[bool, int]:
     All of them must be what their p-values say.
     """
     with contextlib.chdir(folder):
-        told = load_yaml(Path(study))[0] | config
-        plan = load_plan(told, HOME, source=str(study))
+        result = load_yaml(Path(study))[0] | config
+        plan = load_plan(result, HOME, source=str(study))
         spec = pages.report(plan, "judgescope run")
         tables = {
             name: path for name, path in spec.tables.items() if Path(path).exists()
@@ -70,10 +70,10 @@ def held(folder: Path, study: Path | str, **config: Any) -> dict[bool, int]:
         check(each)
     counts = {True: 0, False: 0}
     for judge in report.judges:
-        own = claims(report, judge)
+        own_part = claims(report, judge)
         if judge.control:
             continue
-        for claim in own:
+        for claim in own_part:
             counts[claim.outcome in GOOD] += 1
     return counts
 
@@ -82,24 +82,24 @@ def check(family: Mapping[Place, Mapping[str, Row]]) -> None:
     """Fail if the verdicts on the claims of a judge and kind are not what their
     p-values say.
     """
-    claims = [one for one in family.values() if "verdict" in one]
+    claims = [each for each in family.values() if "verdict" in each]
     tested = [claim for claim in claims if value(claim, "p_claim_holm") is not None]
     raw = []
-    for one in tested:
+    for each in tested:
         nulls = [
-            value(one, name)
-            for name in one
+            value(each, name)
+            for name in each
             if name.startswith("p_") and name not in DERIVED
         ]
-        assert value(one, "p_claim") == max(p for p in nulls if p is not None), one
-        raw.append(value(one, "p_claim"))
+        assert value(each, "p_claim") == max(p for p in nulls if p is not None), each
+        raw.append(value(each, "p_claim"))
     adjusted = multipletests(raw, 0.025, "holm")[1] if raw else []
-    for one, p in zip(tested, adjusted, strict=True):
-        assert math.isclose(p, value(one, "p_claim_holm") or 0, rel_tol=1e-9), one
-        outcome = one["verdict"]["note"].partition("; ")[0]
+    for each, p in zip(tested, adjusted, strict=True):
+        assert math.isclose(p, value(each, "p_claim_holm") or 0, rel_tol=1e-9), each
+        outcome = each["verdict"]["note"].partition("; ")[0]
         better = outcome in {"better", "as_rater", "meets"}
         if outcome != "no_claim":
-            assert better == (p <= 0.025), one
+            assert better == (p <= 0.025), each
 
 
 def value(claim: Mapping[str, Row], name: str) -> float | None:
@@ -124,10 +124,10 @@ def run_study(name: str, folder: Path, *tables: str) -> Path:
     return folder / out
 
 
-def by_name(found: list[dict[str, Any]]) -> Found:
+def by_name(expected: list[dict[str, Any]]) -> Found:
     """Return (judge, aspect, statistic, level) -> row, for rows of no perturbation."""
     return {
         (row["judge"], row["aspect"], row["statistic"], row["level"]): row
-        for row in found
+        for row in expected
         if row["perturbation"] is None
     }

@@ -53,7 +53,7 @@ def accepted() -> dict[tuple[str, str], int]:
     shown = {kind: demonstrations(kind) for kind in KINDS}
     return {
         (kind, check): sum(
-            KINDS[check](one.changed, one.text, ONE) is None for one in shown[kind]
+            KINDS[check](each.changed, each.text, ONE) is None for each in shown[kind]
         )
         for kind in KINDS
         for check in KINDS
@@ -117,10 +117,10 @@ def missing() -> list[tuple[str, str, str]]:
     """Return (kind of change, text, reason) of the unseen texts that their own check
     rejects.
     """
-    found = (
+    result = (
         (kind, after, KINDS[kind](after, text, ONE)) for kind, text, after in UNSEEN
     )
-    return [(kind, text, why) for kind, text, why in found if why]
+    return [(kind, text, why) for kind, text, why in result if why]
 
 
 if __name__ == "__main__":

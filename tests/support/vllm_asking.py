@@ -39,7 +39,8 @@ def requests(model: PromptedModel, order: dict[str, Any]) -> list[Request]:
         for prompt in order["prompts"]
     ]
     return [
-        Request({**one.asked, **order.get("asked", {})}, order["draws"]) for one in made
+        Request({**each.asked, **order.get("asked", {})}, order["draws"])
+        for each in made
     ]
 
 
@@ -52,11 +53,12 @@ def answer(order: dict[str, Any], engines: dict[str, Ask]) -> Any:
     wanted = requests(model, order)
     try:
         with Store(Path(order["store"]), model.served_name) as store:
-            found = obtain(wanted, AskingJob(store, engine))
+            result = obtain(wanted, AskingJob(store, engine))
     except UserError as error:
         return {"error": str(error)}
     return [
-        [asdict(found[one.key, draw]) for draw in range(one.draws)] for one in wanted
+        [asdict(result[each.key, draw]) for draw in range(each.draws)]
+        for each in wanted
     ]
 
 

@@ -91,10 +91,10 @@ class Asking:
                 )
             except OSError:
                 continue
-        found, new = set[int](), {self.process.pid}
-        while new := {pid for pid, parent in parents.items() if parent in new} - found:
-            found |= new
-        return found
+        result, new = set[int](), {self.process.pid}
+        while new := {pid for pid, parent in parents.items() if parent in new} - result:
+            result |= new
+        return result
 
     def end(self) -> None:
         """Let it end by itself."""

@@ -67,18 +67,18 @@ class Pages(BaseHTTPRequestHandler):
         if body["model"] not in self.names:
             self.send_error(404)
             return
-        said = {"message": {"content": "4"}, "finish_reason": "stop"}
-        self._say({"model": body["model"], "choices": [said] * body.get("n", 1)})
+        content = {"message": {"content": "4"}, "finish_reason": "stop"}
+        self._say({"model": body["model"], "choices": [content] * body.get("n", 1)})
 
     def _say(self, body: dict[str, Any]) -> None:
         if self.headers.get("Authorization") != f"Bearer {os.environ['VLLM_API_KEY']}":
             self.send_error(401)
             return
-        told = json.dumps(body).encode()
+        result = json.dumps(body).encode()
         self.send_response(200)
-        self.send_header("Content-Length", str(len(told)))
+        self.send_header("Content-Length", str(len(result)))
         self.end_headers()
-        self.wfile.write(told)
+        self.wfile.write(result)
 
     def log_message(self, *_: Any) -> None:
         """Say nothing."""

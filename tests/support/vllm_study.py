@@ -38,10 +38,10 @@ class ServedStudy:
 
     def starts(self) -> list[dict[str, Any]]:
         """Return what each server noted at its start."""
-        found = []
+        collected = []
         for path in sorted(self.notes.glob("server-*.json")):
-            found.append(json.loads(path.read_text(encoding="utf-8")))
-        return found
+            collected.append(json.loads(path.read_text(encoding="utf-8")))
+        return collected
 
     def devices_of_requests(self) -> list[str]:
         """Return for each request the devices that its server saw."""

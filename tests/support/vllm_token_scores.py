@@ -24,8 +24,8 @@ def token_scores(model: str, message: str, text: str) -> list[float]:
     ids = tokenizer(text, add_special_tokens=False)["input_ids"]
     params = vllm.SamplingParams(temperature=0, max_tokens=1, logprobs=len(tokenizer))
     scores = list[float]()
-    for place, wanted in enumerate(ids):
-        prompt = {"prompt_token_ids": [*before, *ids[:place]]}
+    for location, wanted in enumerate(ids):
+        prompt = {"prompt_token_ids": [*before, *ids[:location]]}
         [output] = llm.generate(prompt, params, use_tqdm=False)
         scores.append(output.outputs[0].logprobs[0][wanted].logprob)
     return scores

@@ -129,18 +129,18 @@ def client_for_now(home: Path) -> Iterator[str]:
 def _started(home: Path, guard: Path | None) -> tuple[str, Callable[[], None]]:
     """Start a server; return the path of its client, and what ends both."""
     folder = tempfile.mkdtemp(prefix="warm-")
-    paths = os.pathsep.join(str(one) for one in (guard, home / "scripts") if one)
+    paths = os.pathsep.join(str(each) for each in (guard, home / "scripts") if each)
     address = f"\0{folder}"
-    ready, said = os.pipe()
+    ready, message = os.pipe()
     # what it waits for is the end of this process: then its standard input ends
     process = subprocess.Popen(
-        [sys.executable, __file__, address[1:], str(said)],
+        [sys.executable, __file__, address[1:], str(message)],
         stdin=subprocess.PIPE,
         env=os.environ | {"PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"},
-        pass_fds=[said],
+        pass_fds=[message],
         start_new_session=True,
     )
-    os.close(said)
+    os.close(message)
     with open(ready, "rb") as file:
         assert file.read() == b"ready", "what the programs import cannot be imported"
     text = CLIENT.format(
@@ -194,7 +194,7 @@ def serve(address: str, ready: int) -> Callable[[], int]:
 
     every = pkgutil.iter_modules
     vars(pkgutil)["iter_modules"] = lambda *where: (
-        one for one in every(*where) if one.name != SLURM
+        each for each in every(*where) if each.name != SLURM
     )
     with_pandas = []
     with without("pandas"):  # as jobs do, apart from those of the report
@@ -224,12 +224,12 @@ def serve(address: str, ready: int) -> Callable[[], int]:
                 sys.exit()
             elif key.fileobj is listener:
                 line = listener.accept()[0]
-                told, streams = _request(line)
+                result, streams = _request(line)
                 if (process := os.fork()) == 0:
                     selector.close()
                     listener.close()
                     line.close()
-                    return lambda: _become(*told, streams=streams)
+                    return lambda: _become(*result, streams=streams)
                 for stream in streams:
                     os.close(stream)
                 ended = os.pidfd_open(process)
@@ -262,10 +262,10 @@ def _request(
     streams = array.array("i")
     size, rights, _, _ = line.recvmsg(8, socket.CMSG_SPACE(3 * streams.itemsize))
     streams.frombytes(rights[0][2])
-    whole = b""
-    while len(whole) < int.from_bytes(size, sys.byteorder):
-        whole += line.recv(1 << 20)
-    return marshal.loads(whole), list(streams)
+    complete = b""
+    while len(complete) < int.from_bytes(size, sys.byteorder):
+        complete += line.recv(1 << 20)
+    return marshal.loads(complete), list(streams)
 
 
 def _become(

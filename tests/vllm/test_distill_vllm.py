@@ -101,32 +101,34 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
     assert os.access(PYTHON, os.X_OK), f"{PYTHON}: run `make test-vllm`"
     folder = tmp_path_factory.mktemp("distilled")
     program = [PYTHON, str(HERE / "vllm_model.py"), str(folder)]
-    told = {**ON_A_CPU, "JUDGESCOPE_PYTHON_TRAIN": PYTHON}
-    subprocess.run(program, check=True, env={**os.environ, **told}, capture_output=True)
+    content = {**ON_A_CPU, "JUDGESCOPE_PYTHON_TRAIN": PYTHON}
+    subprocess.run(
+        program, check=True, env={**os.environ, **content}, capture_output=True
+    )
     with serve(praise) as endpoint, pytest.MonkeyPatch.context() as patch:
-        for name, value in told.items():
+        for name, value in content.items():
             patch.setenv(name, value)
-        own = distilling(folder, endpoint)
-        own.card("models", "student", **TINY, adapter="trained")
+        own_part = distilling(folder, endpoint)
+        own_part.card("models", "student", **TINY, adapter="trained")
         shipped = yaml.safe_load(
             (running.HOME / "config/judges/distilled.yaml").read_text("utf-8")
         )
         del shipped["judge"]
-        own.card("judges", "distilled", **{**shipped, "max_tokens": 60})
-        table(own, "lessons", texts(LEARNT))
-        table(own, "exam", texts(ASKED), rated=True)
-        write(own, {"datasets": ["lessons"], "recipe": RECIPE}, **EXAM)
-        done = own.run()
+        own_part.card("judges", "distilled", **{**shipped, "max_tokens": 60})
+        table(own_part, "lessons", texts(LEARNT))
+        table(own_part, "exam", texts(ASKED), rated=True)
+        write(own_part, {"datasets": ["lessons"], "recipe": RECIPE}, **EXAM)
+        done = own_part.run()
         assert done.returncode == 0, done.stdout[-5000:]
-        yield own
+        yield own_part
 
 
 def right(study: AskedStudy, name: str, dataset: str, judge: str) -> int:
     """Return of how many texts a judge says what was taught, as it is parsed."""
-    found = (study.folder / "results" / name / "judgments" / dataset).glob(
+    result = (study.folder / "results" / name / "judgments" / dataset).glob(
         f"*/systems/{judge}.parquet"
     )
-    rows = read_part("judgments", next(found), "naturalness", None).to_pylist()
+    rows = read_part("judgments", next(result), "naturalness", None).to_pylist()
     assert len(rows) == TEXTS
     return sum(
         (row["status"], row["value"], row["spans"]) == ("ok", 100, []) for row in rows
@@ -140,11 +142,11 @@ def test_what_was_taught_is_what_is_stated(study: AskedStudy) -> None:
     That all replies come back where prompts were learnt is tested in
     test_training_vllm.py.
     """
-    place = study.folder / "results/asked"
+    folder = study.folder / "results/asked"
     assert right(study, "asked", "exam", "distilled") > TEXTS / 2
-    examples = (place / "distill/train.jsonl").read_text("utf-8").splitlines()
+    examples = (folder / "distill/train.jsonl").read_text("utf-8").splitlines()
     assert {json.loads(line)["reply"] for line in examples} == {SAID}
-    log = read_table("training", place / "distill/training.parquet").to_pylist()
+    log = read_table("training", folder / "distill/training.parquet").to_pylist()
     held = [row["loss"] for row in log if row["split"] == "held_out"]
     assert held[-1] < 0.05 < 1 < held[0]
     assert {body["model"] for body in study.endpoint.asked} == set(MEMBERS)
@@ -173,9 +175,9 @@ def test_another_study_takes_the_adapter_by_its_card(study: AskedStudy) -> None:
     )
     assert done.returncode == 0, done.stdout
     path = study.folder / card
-    told = yaml.safe_load(path.read_text("utf-8"))
+    result = yaml.safe_load(path.read_text("utf-8"))
     path.write_text(
-        yaml.safe_dump({**told, "mode": "served", "start_timeout": 600}), "utf-8"
+        yaml.safe_dump({**result, "mode": "served", "start_timeout": 600}), "utf-8"
     )
     judge = yaml.safe_load(
         (study.folder / "config/judges/distilled.yaml").read_text("utf-8")

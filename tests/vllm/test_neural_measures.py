@@ -56,21 +56,23 @@ def test_scores_are_those_of_the_formulas_and_a_text_is_nearest_to_itself(
             check=True,
             env={"PATH": os.environ["PATH"], "JUDGESCOPE_PYTHON_TRAIN": python},
         )
-        told = {one["id"]: one for one in map(json.loads, done.stdout.splitlines())}
-        assert told[1]["score"] == pytest.approx(expected[measure], abs=1e-5)
+        by_key = {
+            each["id"]: each for each in map(json.loads, done.stdout.splitlines())
+        }
+        assert by_key[1]["score"] == pytest.approx(expected[measure], abs=1e-5)
         assert (
-            "there is no" in told[3]["error"]
-            and told[4]["error"] == "the text is empty"
+            "there is no" in by_key[3]["error"]
+            and by_key[4]["error"] == "the text is empty"
         )
         if measure != "bartscore":
-            assert told[1]["score"] < 0.999
+            assert by_key[1]["score"] < 0.999
         if measure == "bertscore":  # the best of two references
-            assert told[2]["score"] == pytest.approx(1, abs=1e-5)
+            assert by_key[2]["score"] == pytest.approx(1, abs=1e-5)
         if measure == "moverscore":  # their mean
-            assert told[2]["score"] == pytest.approx(
+            assert by_key[2]["score"] == pytest.approx(
                 (1 + expected[measure]) / 2, abs=1e-5
             )
-            assert told[5] == {"id": 5, "error": "a text has no words"}
+            assert by_key[5] == {"id": 5, "error": "a text has no words"}
 
 
 def test_a_layer_that_the_model_lacks_ends_the_program(

@@ -67,7 +67,7 @@ class Jobs:
         theirs.
         """
         path = self.folder / "config" / "models" / f"{card}.yaml"
-        told = yaml.safe_load(path.read_text(encoding="utf-8"))
+        result = yaml.safe_load(path.read_text(encoding="utf-8"))
         names = (
             "engine",
             "model",
@@ -77,8 +77,8 @@ class Jobs:
             "model_args",
             "extra_body",
         )
-        model = {name: told[name] for name in names if name in told}
-        place = self.folder / out
+        model = {name: result[name] for name in names if name in result}
+        folder = self.folder / out
         return {
             **{"code": "", "versions": {}, "seed": 3},
             "model": {
@@ -94,13 +94,13 @@ class Jobs:
                 for name in ("train", "held_out")
             },
             **{
-                "adapter": str(place / "adapter"),
+                "adapter": str(folder / "adapter"),
                 "adapter_files": [],
-                "log": str(place / "training.parquet"),
+                "log": str(folder / "training.parquet"),
             },
             **{
-                "losses": str(place / "losses.parquet"),
-                "output": str(place / "student.json"),
+                "losses": str(folder / "losses.parquet"),
+                "output": str(folder / "student.json"),
             },
             **keys,
             "recipe": RECIPE | keys.get("recipe", {}),
@@ -201,18 +201,18 @@ def test_the_loss_of_every_example_that_is_held_out_falls(
         row["target"] for row in taught.examples()[1]
     ]
     assert {row["tokens"] for row in rows} == {
-        len(one) + 1 for one in taught.REPLIES.values()
+        len(reply) + 1 for reply in taught.REPLIES.values()
     }
     assert all(row["before"] > 4 and row["after"] < 0.5 for row in rows)
     log = read_table("training", jobs.folder / "whole" / "training.parquet").to_pylist()
     for step, column in ((0, "before"), (STEPS, "after")):
-        [told] = [
+        [result] = [
             row["loss"]
             for row in log
             if (row["step"], row["split"]) == (step, "held_out")
         ]
         total = sum(row[column] * row["tokens"] for row in rows)
-        assert told == pytest.approx(total / sum(row["tokens"] for row in rows))
+        assert result == pytest.approx(total / sum(row["tokens"] for row in rows))
 
 
 def test_an_adapter_tells_nothing_of_the_machine_or_the_run(
@@ -222,9 +222,9 @@ def test_an_adapter_tells_nothing_of_the_machine_or_the_run(
     assert sorted(path.name for path in adapter.iterdir()) == [
         *("adapter_config.json", "adapter_model.safetensors")
     ]
-    told = (adapter / "adapter_config.json").read_text(encoding="utf-8")
-    assert str(jobs.folder) not in told
-    config = json.loads(told)
+    text = (adapter / "adapter_config.json").read_text(encoding="utf-8")
+    assert str(jobs.folder) not in text
+    config = json.loads(text)
     assert config["base_model_name_or_path"] == "tiny-random"
     assert (config["r"], config["lora_alpha"], config["bias"]) == (16, 32, "none")
     assert len(config["target_modules"]) == 7 * vllm_model.LAYERS
@@ -258,8 +258,8 @@ def test_after_kill_9_it_goes_on_and_ends_with_the_same_bytes(
             assert process.poll() is None and time.monotonic() < end
             time.sleep(0.05)
         process.send_signal(signal.SIGKILL)
-        told, _ = process.communicate()
-        assert f"after step {STEPS}" not in told and not list(folder.glob("*/result"))
+        result, _ = process.communicate()
+        assert f"after step {STEPS}" not in result and not list(folder.glob("*/result"))
     steps = {
         int(path.parent.name.rpartition("-")[2])
         for path in folder.glob("*/steps/*/whole")
@@ -268,8 +268,8 @@ def test_after_kill_9_it_goes_on_and_ends_with_the_same_bytes(
     torn = last.with_name(f"checkpoint-{max(steps) + 10}")
     shutil.copytree(last, torn, dirs_exist_ok=True)
     (torn / "whole").unlink()
-    told = jobs.train("killed", "killed-kept")
-    assert max(steps) >= 30 and f"resumes after step {max(steps)} of {STEPS}" in told
+    result = jobs.train("killed", "killed-kept")
+    assert max(steps) >= 30 and f"resumes after step {max(steps)} of {STEPS}" in result
     assert jobs.bytes("killed") == jobs.bytes("whole")
 
 
@@ -279,11 +279,12 @@ def test_two_jobs_do_not_train_the_same_at_once(jobs: Jobs, printed: str) -> Non
     while not list(jobs.folder.glob("locked-kept/*/steps/*/whole")):
         assert first.poll() is None
         time.sleep(0.05)
-    told = jobs.refused("train_judge", spec, checkpoints="locked-kept")
+    message = jobs.refused("train_judge", spec, checkpoints="locked-kept")
     first.terminate()
     printed, _ = first.communicate()
     assert (
-        "another job is training the same judge" in told and "Traceback" not in printed
+        "another job is training the same judge" in message
+        and "Traceback" not in printed
     )
 
 
@@ -292,24 +293,24 @@ def test_two_jobs_do_not_train_the_same_at_once(jobs: Jobs, printed: str) -> Non
 
 def test_a_check_tells_what_a_training_takes(jobs: Jobs) -> None:
     process = jobs.start("check_student", jobs.spec("checked"))
-    told, _ = process.communicate(timeout=patience(SECONDS))
-    assert process.returncode == 0, told
-    found = json.loads(
+    result, _ = process.communicate(timeout=patience(SECONDS))
+    assert process.returncode == 0, result
+    content = json.loads(
         (jobs.folder / "checked" / "student.json").read_text(encoding="utf-8")
     )
     wide, inner = vllm_model.WIDTH, vllm_model.HIDDEN
     layer = 4 * wide * wide + 3 * wide * inner + 2 * wide
     words = 256 + len(vllm_model.CONTROL)
-    assert found["parameters"] == 2 * words * wide + vllm_model.LAYERS * layer + wide
-    assert found["trainable"] == vllm_model.LAYERS * 16 * (
+    assert content["parameters"] == 2 * words * wide + vllm_model.LAYERS * layer + wide
+    assert content["trainable"] == vllm_model.LAYERS * 16 * (
         4 * 2 * wide + 3 * (wide + inner)
     )
     prompt = len("Rate: awful candle 0") + vllm_model.AROUND + vllm_model.NO_THINKING
-    assert (found["longest_prompt"], found["context"]) == (
+    assert (content["longest_prompt"], content["context"]) == (
         prompt + 5,
         vllm_model.LONGEST,
     )
-    assert found["bytes"] > 4 * found["parameters"] + 16 * found["trainable"]
+    assert content["bytes"] > 4 * content["parameters"] + 16 * content["trainable"]
 
 
 NO_CARD: dict[str, Any] = {}
@@ -393,36 +394,36 @@ def faulty(jobs: Jobs) -> Jobs:
 def test_what_cannot_be_trained_is_reported_before_weights_are_loaded(
     faulty: Jobs, fault: str
 ) -> None:
-    keys, changes, told = FAULTS[fault]
+    keys, changes, result = FAULTS[fault]
     name = fault.lower().replace(" ", "-")
     faulty.card(name, **keys)
     printed = faulty.refused(
         "check_student", faulty.spec("none", name, **changes), name
     )
-    assert all(part in printed for part in told), printed
+    assert all(part in printed for part in result), printed
     assert "Loading weights" not in printed and not (faulty.folder / "none").exists()
 
 
 def test_a_reply_that_the_judge_could_not_write_is_not_cut(jobs: Jobs) -> None:
     spec = jobs.spec("none", max_tokens=40)
-    told = jobs.refused("train_judge", spec, checkpoints="none-kept")
+    message = jobs.refused("train_judge", spec, checkpoints="none-kept")
     assert (
-        "are longer than the judge's max_tokens" in told
-        and "train.jsonl:4, toy: apple" in told
+        "are longer than the judge's max_tokens" in message
+        and "train.jsonl:4, toy: apple" in message
     )
 
 
 def test_without_examples_nothing_is_trained(jobs: Jobs) -> None:
     (jobs.folder / "nothing.jsonl").write_text("")
     spec = jobs.spec("none", train=str(jobs.folder / "nothing.jsonl"))
-    told = jobs.refused("train_judge", spec, checkpoints="none-kept")
-    assert "no training examples" in told and "nothing.jsonl" in told
+    message = jobs.refused("train_judge", spec, checkpoints="none-kept")
+    assert "no training examples" in message and "nothing.jsonl" in message
 
 
 def test_a_loss_that_is_no_number_ends_the_training(jobs: Jobs) -> None:
     spec = jobs.spec("none", recipe={"learning_rate": 1e9})
-    told = jobs.refused("train_judge", spec, checkpoints="none-kept")
-    assert "not finite" in told and "distill.recipe.learning_rate" in told
+    message = jobs.refused("train_judge", spec, checkpoints="none-kept")
+    assert "not finite" in message and "distill.recipe.learning_rate" in message
     assert not list((jobs.folder / "none-kept").glob("*/result"))
 
 

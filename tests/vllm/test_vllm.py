@@ -38,7 +38,7 @@ AROUND_SYSTEM = 10
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def study_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with the model, an adapter, and a card for each way to ask
     them.
     """
@@ -62,8 +62,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def offline(place: Path) -> Iterator[Asking]:
-    asking = Asking(place)
+def offline(study_folder: Path) -> Iterator[Asking]:
+    asking = Asking(study_folder)
     yield asking
     asking.end()
 
@@ -82,8 +82,8 @@ def journalled(folder: Path) -> list[tuple[str, int]]:
         for path in folder.glob("*/*.jsonl")
         for line in path.read_bytes().splitlines(keepends=True)
     ]
-    whole = [json.loads(line) for line in lines if line.startswith(b'{"key":')]
-    return [(row["key"], row["draw"]) for row in whole]
+    collected = [json.loads(line) for line in lines if line.startswith(b'{"key":')]
+    return [(row["key"], row["draw"]) for row in collected]
 
 
 def until(what: Callable[[], bool]) -> None:
@@ -108,12 +108,14 @@ def gone(pids: set[int]) -> bool:
     return True
 
 
-def test_draws_come_again_and_can_be_topped_up(offline: Asking, place: Path) -> None:
+def test_draws_come_again_and_can_be_topped_up(
+    offline: Asking, study_folder: Path
+) -> None:
     """Three draws and then two more are the five that come at once."""
     three = texts(offline.ask("tiny", PROMPTS, 3, store="three"))
-    assert len(journalled(place / "three")) == 6
+    assert len(journalled(study_folder / "three")) == 6
     five = texts(offline.ask("tiny", PROMPTS, 5, store="three"))
-    assert len(journalled(place / "three")) == 10
+    assert len(journalled(study_folder / "three")) == 10
     assert [draws[:3] for draws in five] == three
     assert texts(offline.ask("tiny", PROMPTS, 5, store="five")) == five
     assert len({text for draws in five for text in draws}) == 10
@@ -137,9 +139,9 @@ def test_a_system_message_reaches_the_model_and_is_part_of_the_key(
 ) -> None:
     greedy = {"temperature": 0}
     [[plain]] = offline.ask("tiny", PROMPTS[:1], decoding=greedy)
-    [[told]] = offline.ask("tiny", PROMPTS[:1], decoding=greedy, asked=WITH_SYSTEM)
-    assert told["key"] != plain["key"] and told["text"] != plain["text"]
-    more = told["usage"]["prompt"] - plain["usage"]["prompt"]
+    [[result]] = offline.ask("tiny", PROMPTS[:1], decoding=greedy, asked=WITH_SYSTEM)
+    assert result["key"] != plain["key"] and result["text"] != plain["text"]
+    more = result["usage"]["prompt"] - plain["usage"]["prompt"]
     assert more == len(SYSTEM) + AROUND_SYSTEM
 
 
@@ -180,8 +182,8 @@ def test_log_probabilities_have_the_token_that_came_first(offline: Asking) -> No
     assert len(reply["logprobs"]) == reply["usage"]["completion"]
     for (_, came), *others in reply["logprobs"]:
         assert 2 <= len(others) <= 3 and came <= 0
-        assert [one for _, one in others] == sorted(
-            (one for _, one in others), reverse=True
+        assert [each for _, each in others] == sorted(
+            (each for _, each in others), reverse=True
         )
 
 
@@ -195,11 +197,11 @@ def test_a_prompt_that_is_too_long_fails_alone(offline: Asking) -> None:
 
 
 def test_where_every_request_is_refused_nothing_is_recorded(
-    offline: Asking, place: Path
+    offline: Asking, study_folder: Path
 ) -> None:
-    told = offline.ask("tiny", ["y" * vllm_model.LONGEST], store="never")
-    assert "vLLM refuses every request" in told["error"]
-    assert not journalled(place / "never")
+    result = offline.ask("tiny", ["y" * vllm_model.LONGEST], store="never")
+    assert "vLLM refuses every request" in result["error"]
+    assert not journalled(study_folder / "never")
 
 
 def test_thinking_is_turned_off_by_the_template(offline: Asking) -> None:
@@ -211,23 +213,23 @@ def test_thinking_is_turned_off_by_the_template(offline: Asking) -> None:
 
 
 def test_after_kill_9_only_the_missing_is_asked_for(
-    offline: Asking, place: Path
+    offline: Asking, study_folder: Path
 ) -> None:
     """And nothing that the job had started is left."""
     prompts = [f"Rate text {number}." for number in range(60)]
     long = {"max_tokens": 200, "temperature": 1.0}
-    killed = Asking(place)
+    killed = Asking(study_folder)
     killed.send("tiny", prompts, 3, store="killed", decoding=long)
-    until(lambda: len(journalled(place / "killed")) >= 10)
+    until(lambda: len(journalled(study_folder / "killed")) >= 10)
     started = killed.others()
     killed.process.send_signal(signal.SIGKILL)
     killed.process.wait()
-    there = journalled(place / "killed")
-    assert 10 <= len(there) < 180
+    present = journalled(study_folder / "killed")
+    assert 10 <= len(present) < 180
     until(lambda: gone(started))
     answers = offline.ask("tiny", prompts, 3, store="killed", decoding=long)
-    after = journalled(place / "killed")
-    assert len(after) == len(set(after)) == 180 and set(there) < set(after)
+    after = journalled(study_folder / "killed")
+    assert len(after) == len(set(after)) == 180 and set(present) < set(after)
     assert texts(answers) == texts(
         offline.ask("tiny", prompts, 3, store="whole", decoding=long)
     )
@@ -238,28 +240,28 @@ SERVED = [("tiny", "tiny-served"), ("tuned", "tuned-served")]
 
 @pytest.mark.parametrize(("one", "other"), SERVED)
 def test_a_server_answers_as_the_job_itself_does(
-    place: Path, offline: Asking, one: str, other: str
+    study_folder: Path, offline: Asking, one: str, other: str
 ) -> None:
     """Also where the model's own generation config says otherwise; a kill -9 ends it
     too.
     """
-    inside = offline if one == "tiny" else Asking(place)
+    inside = offline if one == "tiny" else Asking(study_folder)
     greedy = {"temperature": 0}
     alone = inside.ask(one, PROMPTS, store=one, decoding=greedy)
     sampled = inside.ask(one, PROMPTS, 3, store=one)
     chosen = inside.ask(
         one, PROMPTS, 3, store=one, asked={"choices": ["1", "2"], "logprobs": 2}
     )
-    told = inside.ask(one, PROMPTS[:1], store=one, decoding=greedy, asked=WITH_SYSTEM)
+    result = inside.ask(one, PROMPTS[:1], store=one, decoding=greedy, asked=WITH_SYSTEM)
     if inside is not offline:
         inside.end()
-    served = Asking(place)
+    served = Asking(study_folder)
     came = served.ask(other, PROMPTS, store=other, decoding=greedy)
     assert (keys(came), texts(came)) == (keys(alone), texts(alone))
     heard = served.ask(
         other, PROMPTS[:1], store=other, decoding=greedy, asked=WITH_SYSTEM
     )
-    assert (keys(heard), texts(heard)) == (keys(told), texts(told))
+    assert (keys(heard), texts(heard)) == (keys(result), texts(result))
     again = served.ask(other, PROMPTS, 3, store=other)
     assert (keys(again), texts(again)) == (keys(sampled), texts(sampled))
     assert again[0][0]["provenance"] == sampled[0][0]["provenance"]
@@ -279,13 +281,15 @@ def test_a_server_answers_as_the_job_itself_does(
     until(lambda: gone(started))
 
 
-def test_an_adapter_changes_replies_and_keys(place: Path, offline: Asking) -> None:
+def test_an_adapter_changes_replies_and_keys(
+    study_folder: Path, offline: Asking
+) -> None:
     """What was asked offline is not asked of a server: nothing is started."""
     greedy = {"temperature": 0}
-    inside = Asking(place)
+    inside = Asking(study_folder)
     inside.ask("tuned", PROMPTS, store="tuned", decoding=greedy)
     inside.end()
-    fresh = Asking(place)
+    fresh = Asking(study_folder)
     tuned = fresh.ask("tuned-served", PROMPTS, store="tuned", decoding=greedy)
     assert fresh.others() == set()
     fresh.end()
@@ -295,35 +299,45 @@ def test_an_adapter_changes_replies_and_keys(place: Path, offline: Asking) -> No
 
 
 def test_a_study_with_a_judge_of_vllm(
-    place: Path, monkeypatch: pytest.MonkeyPatch
+    study_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in ON_A_CPU.items():
         monkeypatch.setenv(name, value)
-    (place / "config" / "judges").mkdir()
+    (study_folder / "config" / "judges").mkdir()
     judge = {"judge": "terse", "model": "tiny", "form": "score-only", "temperature": 1}
     judge |= {"draws": 2, "max_tokens": 8}
-    (place / "config" / "judges" / "terse.yaml").write_text(yaml.safe_dump(judge))
-    Study(place).write(
+    (study_folder / "config" / "judges" / "terse.yaml").write_text(
+        yaml.safe_dump(judge)
+    )
+    Study(study_folder).write(
         aspects=["naturalness"],
         judges=["terse"],
         perturbations=[],
         methods=["agreement"],
     )
-    run = running.snakemake("--configfile", "study.yaml", cwd=place)
+    run = running.snakemake("--configfile", "study.yaml", cwd=study_folder)
     assert run.returncode == 0, run.stdout[-5000:]
-    rows = running.rows(place / "results" / "small", "cost")
+    rows = running.rows(study_folder / "results" / "small", "cost")
     replies = [
         row["value"]
         for row in rows
         if (row["judge"], row["statistic"]) == ("terse", "replies")
     ]
     assert [float(value) for value in replies] == [240]
-    log = place / "results" / "small" / "logs" / "ask" / "demo-dialogue" / "tiny.log"
+    log = (
+        study_folder
+        / "results"
+        / "small"
+        / "logs"
+        / "ask"
+        / "demo-dialogue"
+        / "tiny.log"
+    )
     assert (
         "240 to request" in log.read_text() and "replies: 240 of 240" in log.read_text()
     )
     again = running.snakemake(
-        "asked", "--configfile", "study.yaml", "--forceall", cwd=place
+        "asked", "--configfile", "study.yaml", "--forceall", cwd=study_folder
     )
     assert again.returncode == 0, again.stdout[-5000:]
     assert "240 in the store, 0 to request" in log.read_text()
@@ -333,15 +347,15 @@ def test_a_study_with_a_judge_of_vllm(
 MESSAGE, SCORED = "Write a reply.", "A naïve reply, <|im_end|>!"
 
 
-def scored(asking: Asking, card: str, store: str, most: int = 40) -> dict[str, Any]:
+def scored(asking: Asking, card: str, store: str, limit: int = 40) -> dict[str, Any]:
     """Return the reply that says how probable the model finds a text."""
-    decoding = {"temperature": 0, "max_tokens": most}
+    decoding = {"temperature": 0, "max_tokens": limit}
     wanted = {"continuation": SCORED}
     [[reply]] = asking.ask(
         card, [MESSAGE], store=store, decoding=decoding, asked=wanted
     )
-    found: dict[str, Any] = reply
-    return found
+    result: dict[str, Any] = reply
+    return result
 
 
 def token_values(reply: dict[str, Any]) -> list[float]:
@@ -349,7 +363,7 @@ def token_values(reply: dict[str, Any]) -> list[float]:
 
 
 def test_text_has_equal_values_offline_served_and_token_by_token(
-    place: Path, offline: Asking
+    study_folder: Path, offline: Asking
 ) -> None:
     """A token of the tiny model is a byte; each byte of a character has a value."""
     inside = scored(offline, "tiny", "scored-offline")
@@ -358,10 +372,10 @@ def test_text_has_equal_values_offline_served_and_token_by_token(
         "prompt": len(MESSAGE) + vllm_model.AROUND,
         "completion": len(SCORED.encode()),
     }
-    served = Asking(place)
+    served = Asking(study_folder)
     outside = scored(served, "tiny-served", "scored-served")
     assert (outside["key"], outside["text"]) == (inside["key"], SCORED)
-    plain = scored(served, "tiny-served", "scored-served", most=5)
+    plain = scored(served, "tiny-served", "scored-served", limit=5)
     assert plain["text"] == "A na"  # the next character has two tokens
     assert len(texts(served.ask("tiny-served", PROMPTS, store="after"))) == 2
     served.end()
@@ -369,7 +383,7 @@ def test_text_has_equal_values_offline_served_and_token_by_token(
         [
             PYTHON,
             str(HERE / "vllm_token_scores.py"),
-            str(place / "model"),
+            str(study_folder / "model"),
             MESSAGE,
             "A na\u00efve reply, ",
         ],

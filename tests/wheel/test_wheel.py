@@ -304,7 +304,7 @@ def test_a_spreadsheet_is_read_as_a_table(full: Installed) -> None:
     in_group("uvx --from WHEEL judgescope", "pipx run --spec WHEEL judgescope"),
     ids=["uvx", "pipx"],
 )
-def test_a_command_of_one_line_audits(
+def test_a_command_of_a_single_line_audits(
     command: str, wheel: Path, tmp_path: Path
 ) -> None:
     """uv and pipx install into folders of their own, here in an empty cache."""
@@ -314,11 +314,14 @@ def test_a_command_of_one_line_audits(
     work.mkdir()
     write_ratings(work / "ratings.csv")
     words = command.replace("WHEEL", str(wheel)).split()
-    own = {"PIPX_HOME": str(tmp_path / "pipx"), "UV_CACHE_DIR": str(tmp_path / "uv")}
+    content = {
+        "PIPX_HOME": str(tmp_path / "pipx"),
+        "UV_CACHE_DIR": str(tmp_path / "uv"),
+    }
     done = subprocess.run(
         [str(programs / words[0]), *words[1:], "audit", "ratings.csv", "-q"],
         cwd=work,
-        env=os.environ | QUICK | own | {"PATH": f"{programs}:{os.environ['PATH']}"},
+        env=os.environ | QUICK | content | {"PATH": f"{programs}:{os.environ['PATH']}"},
         capture_output=True,
         text=True,
         timeout=patience(900),
@@ -407,7 +410,7 @@ def test_the_container_installs_the_wheel(wheel: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.xdist_group("action")
-def test_the_action_installs_its_own_checkout(tmp_path: Path) -> None:
+def test_the_action_installs_its_checkout(tmp_path: Path) -> None:
     checkout = tmp_path / "checkout"
     subprocess.run(
         ["git", "clone", "--quiet", "--shared", str(HOME), str(checkout)], check=True

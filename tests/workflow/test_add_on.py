@@ -146,7 +146,7 @@ def test_a_study_uses_everything_that_a_package_adds(tmp_path: Path) -> None:
 
     status, output = workflow(folder, "check", site=None)
     assert status != 0 and "key methods.2" in output and "'star_gap'" in output
-    own = STUDY | {"methods": ["agreement", "discernment"]}
-    (folder / "study.yaml").write_text(yaml.safe_dump(own), encoding="utf-8")
+    own_part = STUDY | {"methods": ["agreement", "discernment"]}
+    (folder / "study.yaml").write_text(yaml.safe_dump(own_part), encoding="utf-8")
     status, output = workflow(folder, "check", site=None)
     assert status != 0 and "reviews.yaml" in output and "'star_lines'" in output

@@ -145,7 +145,7 @@ def test_killed_between_two_replies_only_the_missing_are_asked(
     assert len(study.endpoint.asked) == TEXTS - kept
 
 
-def test_one_changed_text_is_one_request(study: AskedStudy) -> None:
+def test_a_single_changed_text_is_a_single_request(study: AskedStudy) -> None:
     texts = study.own_data()
     assert study.ask().returncode == 0
     study.endpoint.asked.clear()
@@ -184,8 +184,10 @@ def test_coverage_tells_each_status_and_no_reply_is_asked_again(
 
     def script(body: Body) -> Said:
         planned = zip(demo_texts(), outcomes, strict=False)
-        found = [said for text, (_, said) in planned if asks_about(body, text)]
-        return found[0]() if found else rate(body)
+        collected = [
+            message for text, (_, message) in planned if asks_about(body, text)
+        ]
+        return collected[0]() if collected else rate(body)
 
     study.endpoint.script = script
     done = study.make("coverage")

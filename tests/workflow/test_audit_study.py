@@ -76,8 +76,8 @@ def test_a_run_of_the_written_study_has_the_numbers_of_the_audit(
     )
 
     findings = AuditFindings(wanted, report)
-    said = json.loads(as_json(findings))["judges"]
-    for judge, of_judge in said.items():
+    content = json.loads(as_json(findings))["judges"]
+    for judge, of_judge in content.items():
         path = folder / "results" / wanted.study / "report" / "judges" / f"{judge}.html"
         page = " ".join(html.unescape(path.read_text("utf-8")).split())
         sentence = " ".join(of_judge["sentence"].split())
@@ -102,14 +102,14 @@ def others_of(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def test_every_place_has_the_same_sentence_whoever_else_is_judged(
+def test_every_location_has_the_same_sentence_whoever_else_is_judged(
     tmp_path: Path,
 ) -> None:
     """Audit's page, JSON and HTML, the run's table, report, `show` and the library."""
     judge = "gpt-4"
     few = write(made(120), tmp_path / "alone.csv")
     many = write(others_of(made(120)), tmp_path / "three judges.csv")
-    said, verdicts = {}, {}
+    collected, verdicts = {}, {}
     for file in (few, many):
         args = command_line().parse_args(["audit", str(file)])
         wanted = table.draft_of(args, {})
@@ -118,17 +118,17 @@ def test_every_place_has_the_same_sentence_whoever_else_is_judged(
         report = study.computed(wanted, card, folder, tmp_path / file.stem)
         findings = AuditFindings(wanted, report)
         of_judge = json.loads(as_json(findings))["judges"][judge]
-        said[file.stem] = of_judge["sentence"]
+        collected[file.stem] = of_judge["sentence"]
         shown = " ".join(as_text(findings).split())
-        assert f"{of_judge['name']}: {said[file.stem]}" in shown
-        assert said[file.stem] in html.unescape(as_html(findings))
+        assert f"{of_judge['name']}: {collected[file.stem]}" in shown
+        assert collected[file.stem] in html.unescape(as_html(findings))
         verdicts[file.stem] = [
             row._replace(dataset="", signature="")
             for row in report.rows("verdicts")
             if row.judge == judge
         ]
-    sentence = said["alone"]
-    assert said == {"alone": sentence, "three judges": sentence}
+    sentence = collected["alone"]
+    assert collected == {"alone": sentence, "three judges": sentence}
     assert verdicts["alone"] == verdicts["three judges"] and verdicts["alone"]
 
     done = run("-m", "judgescope", "run", str(card), "--cores=1", cwd=folder)

@@ -97,14 +97,14 @@ def test_methods_and_prompts_that_do_not_know_of_it_are_refused(
 
 @pytest.mark.slow
 def test_statistics_are_those_of_the_scale_turned_around(tmp_path: Path) -> None:
-    found = []
+    collected = []
     for flipped in (False, True):
         folder = tmp_path / str(flipped)
         study = write(folder, flipped=flipped)
         wanted = "results/best/tables/agreement.parquet"
         done = study.snakemake("-q", "all", "--", wanted)
         assert done.returncode == 0, done.stdout
-        found.append(
+        collected.append(
             [
                 {
                     name: row[name]
@@ -121,7 +121,7 @@ def test_statistics_are_those_of_the_scale_turned_around(tmp_path: Path) -> None
                 if row["judge"] in {*JUDGES, "human", "length"}
             ]
         )
-    usual, best_is_lowest = found
+    usual, best_is_lowest = collected
     assert len(usual) > 30 and usual == best_is_lowest
     [value] = [
         row["value"]

@@ -21,9 +21,9 @@ OFF = {name: RNG.normal(0, size, GRADES.size) for name, size in NOISE.items()}
 
 def rate(body: Body) -> Said:
     """Rate a text by the grade that stands in it, as well as the model can."""
-    found = re.search(r"number (\d+) of grade ([\d.]+\d)", text_in(prompt_of(body)))
-    assert found is not None
-    value = float(found[2]) + OFF[body["model"]][int(found[1])]
+    result = re.search(r"number (\d+) of grade ([\d.]+\d)", text_in(prompt_of(body)))
+    assert result is not None
+    value = float(result[2]) + OFF[body["model"]][int(result[1])]
     return reply(f"Rating: {min(max(round(value), 1), 5)}")
 
 

@@ -100,15 +100,15 @@ def test_requests_tokens_and_price_before_the_first_reply_and_after_it(
     study: AskedStudy,
 ) -> None:
     problems = check(study)
-    wanted, there, missing, tokens, likely, most, least, highest = numbers(
+    wanted, present, missing, tokens, likely, limit, least, highest = numbers(
         problems, "terse, demo-dialogue"
     )
-    assert (wanted, there, missing) == (TEXTS, 0, TEXTS)
-    assert (likely, most) == (TEXTS * VERDICT, TEXTS * 512)
-    assert tokens and likely and most
+    assert (wanted, present, missing) == (TEXTS, 0, TEXTS)
+    assert (likely, limit) == (TEXTS * VERDICT, TEXTS * 512)
+    assert tokens and likely and limit
     # The price is printed with two significant digits.
     assert least == pytest.approx((tokens + 10 * likely) / 1e6, rel=0.02)
-    assert highest == pytest.approx((tokens + 10 * most) / 1e6, rel=0.01)
+    assert highest == pytest.approx((tokens + 10 * limit) / 1e6, rel=0.01)
     assert (
         "assumed at 4 characters per token" in problems
         and "the usual length for the prompt form" in problems
@@ -129,10 +129,10 @@ def test_requests_tokens_and_price_before_the_first_reply_and_after_it(
     )
     study.write(judges=["thrice"])
     problems = check(study)
-    wanted, there, missing, tokens, likely, most, least, _ = numbers(
+    wanted, present, missing, tokens, likely, limit, least, _ = numbers(
         problems, "thrice, demo-dialogue"
     )
-    assert (wanted, there, missing) == (3 * TEXTS, TEXTS, 2 * TEXTS)
+    assert (wanted, present, missing) == (3 * TEXTS, TEXTS, 2 * TEXTS)
     assert tokens == pytest.approx(2 * characters / 3, rel=0.02)
     assert "requests to models: 240" in problems
     assert re.search(
@@ -149,11 +149,11 @@ def test_the_mean_of_replies_so_far_and_of_prompts_in_the_store(
     assert study.ask().returncode == 1
     study.write()
     problems = check(study)
-    wanted, there, missing, tokens, likely, most, *_ = numbers(
+    wanted, present, missing, tokens, likely, limit, *_ = numbers(
         problems, "terse, demo-dialogue"
     )
-    assert (wanted, there, missing) == (TEXTS, 60, 60)
-    assert (likely, most) == (60 * 5, 60 * 512)
+    assert (wanted, present, missing) == (TEXTS, 60, 60)
+    assert (likely, limit) == (60 * 5, 60 * 512)
     assert (
         "as in 60 replies in the store" in problems
         and "as in earlier replies" in problems
@@ -211,9 +211,9 @@ def test_the_prompts_and_requests_are_those_that_the_engine_sends(
     study.write(judges=[f"{name}-judge" for name in names])
     with Store(study.folder / "cache/replies", "ignores") as store:
         store.shard.mkdir(parents=True)
-        found = dict.fromkeys(FIELDS, "honoured") | {"n": "ignored"}
+        result = dict.fromkeys(FIELDS, "honoured") | {"n": "ignored"}
         model = OpenAIModel.model_validate({"model": "ignores", **card})
-        findings_path(store, model).write_text(json.dumps(found), "utf-8")
+        findings_path(store, model).write_text(json.dumps(result), "utf-8")
     problems = check(study)
     minutes = re.findall(r"about (\d+) min at requests_per_minute", problems)
     for name in names:
@@ -230,15 +230,15 @@ def test_the_prompts_and_requests_are_those_that_the_engine_sends(
 
 def test_a_program_gets_the_text_with_every_draw(study: AskedStudy) -> None:
     study.card("models", "own", engine="command", argv=["{python}", "-c", "pass"])
-    told = []
+    collected = []
     for draws in (1, 3):
         study.card("judges", "counted", model="own", draws=draws)
         study.write(judges=["counted"])
-        told.append(numbers(check(study), "counted, demo-dialogue")[3])
-    assert told[0] and told[1] == pytest.approx(3 * told[0], abs=2)
+        collected.append(numbers(check(study), "counted, demo-dialogue")[3])
+    assert collected[0] and collected[1] == pytest.approx(3 * collected[0], abs=2)
 
 
-def test_a_model_without_a_price_is_one_warning(study: AskedStudy) -> None:
+def test_a_model_without_a_price_is_a_single_warning(study: AskedStudy) -> None:
     model(study)
     study.card("judges", "curt", model="loop", form="rate-explain")
     study.write(judges=["terse", "curt"])
@@ -308,7 +308,7 @@ def test_a_tokenizer_that_cannot_be_used_is_reported_by_name(study: AskedStudy) 
         assert "Traceback" not in done.stdout and study.endpoint.asked == []
 
 
-def test_a_bad_second_dataset_is_found_before_the_first_is_asked(
+def test_a_bad_second_dataset_is_detected_before_the_first_is_asked(
     study: AskedStudy,
 ) -> None:
     texts = study.own_data()

@@ -135,16 +135,16 @@ def test_perturbed_texts_and_only_what_the_program_sees(study: Counting) -> None
         "seed",
         "draw",
     }  # and neither aspect nor source
-    assert all(set(one) == shown for one in given)
+    assert all(set(entry) == shown for entry in given)
     # 24 originals and two degrees of a perturbation, not twice for two aspects
     assert 60 < len(given) <= 3 * 24
     lines = (DEMO / "dialogue_items.jsonl").read_text("utf-8").splitlines()
     kept = ("reference", "reference_2")
     references = [{json.loads(line)[name] for name in kept} for line in lines]
     for record in given:  # the reference that a text was made from is not shown
-        [whole] = [each for each in references if each > set(record["references"])]
+        [complete] = [each for each in references if each > set(record["references"])]
         assert (
-            len(whole) == len(record["references"]) + 1
+            len(complete) == len(record["references"]) + 1
             and record["text"] not in record["references"]
         )
     rows = running.rows(study.folder / "results" / "small", "discernment")

@@ -69,7 +69,7 @@ def gaps(study: AskedStudy, **where: Any) -> dict[str, dict[str, Any]]:
         row["statistic"].removeprefix("difference_"): row
         for row in study.rows("confusion")
         if row["statistic"].startswith("difference_")
-        and all(row[key] == told for key, told in where.items())
+        and all(row[key] == result for key, result in where.items())
     }
 
 

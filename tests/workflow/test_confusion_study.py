@@ -58,9 +58,9 @@ def test_both_rubric_judges_have_the_papers_draws_and_all_its_texts() -> None:
 
 @pytest.mark.heavy
 def test_in_all_wordings_it_has_the_paper_s_number_of_prompts() -> None:
-    told, _ = load_yaml(HOME / "config" / "studies" / "confusion.yaml")
-    wordings = [*told["criteria"], "selection-1", "selection-2", "selection-3"]
-    plan = load_plan(told | {"criteria": wordings}, HOME, source="study.yaml")
+    result, _ = load_yaml(HOME / "config" / "studies" / "confusion.yaml")
+    wordings = [*result["criteria"], "selection-1", "selection-2", "selection-3"]
+    plan = load_plan(result | {"criteria": wordings}, HOME, source="study.yaml")
     cells = [cell for cell in plan.cell_aspects if cell.judge == "ten-draws"]
     assert len(cells) == 4 * 19 * 80 and plan.judges["ten-draws"].draws == 10
     assert sum(plan.datasets[cell.dataset].select.n or 0 for cell in cells) == 1_520_000

@@ -36,17 +36,17 @@ def slugs(row: dict[str, str]) -> tuple[str, str]:
 
 def write_recorded(study: Study, table: list[dict[str, str]]) -> None:
     """Write a judge whose recorded scores drop as the published table has it."""
-    told = {
+    by_key = {
         (f"{slugs(row)[0]}.single", slugs(row)[1]): float(row["delta"]) for row in table
     }
-    told |= {("original", aspect): 0.0 for _, aspect in [*told]}
+    by_key |= {("original", aspect): 0.0 for _, aspect in [*by_key]}
     scores = study.folder / "config" / "models" / "scores.csv"
     with scores.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["target", "aspect", "score"])
         for number in range(1, 13):
-            for (place, aspect), delta in told.items():
-                writer.writerow([f"cn{number:02}:{place}", aspect, 4 - delta])
+            for (location, aspect), delta in by_key.items():
+                writer.writerow([f"cn{number:02}:{location}", aspect, 4 - delta])
     study.card("judges", "table-4", model="table-4")
     study.card("models", "table-4", **RECORDED)
 
@@ -121,7 +121,7 @@ def test_a_published_table_comes_back_from_recorded_scores(
     assert deltas == {slugs(row): pytest.approx(float(row["delta"])) for row in table}
 
 
-def test_noise_in_place_of_texts_fails_every_made_cell_and_says_so(
+def test_noise_instead_of_texts_fails_every_made_cell_and_says_so(
     tmp_path: Path,
 ) -> None:
     llama.require()

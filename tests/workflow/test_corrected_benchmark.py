@@ -23,12 +23,12 @@ STUDIES = 60
 @pytest.mark.parametrize("world", [*benchmark.worlds()])
 def test_corrected_intervals_hold_the_truth(world: str, gap: bool) -> None:
     """Of 60 studies at .93 fewer than 48 hold it less than one time in 2,000."""
-    found = benchmark.coverage(world, 50, STUDIES, gap=gap)
-    assert found.held >= 48 / STUDIES
-    assert found.without == 0
+    result = benchmark.coverage(world, 50, STUDIES, gap=gap)
+    assert result.held >= 48 / STUDIES
+    assert result.without == 0
 
 
-def test_a_biased_judge_alone_is_wrong_and_a_poor_one_saves_little() -> None:
+def test_a_biased_judge_alone_is_wrong_and_a_poor_a_single_saves_little() -> None:
     good = benchmark.coverage("points about the middle, good judge", 100, STUDIES)
     assert good.bias > 0.3 and good.naive < 0.1 and good.saved > 0.3
     poor = benchmark.coverage("half pass, poor judge", 100, STUDIES)

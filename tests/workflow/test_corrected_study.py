@@ -16,7 +16,7 @@ SYSTEMS = 11
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
     folder = tmp_path_factory.mktemp("corrected")
-    own = Study(
+    own_part = Study(
         folder,
         study="part",
         datasets=["demo-hanna"],
@@ -38,11 +38,11 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
         writer.writeheader()
         writer.writerows(rows)
     for kind in ("datasets", "models"):
-        own.change(kind, "demo-hanna")
-    own.write()
-    done = own.run()
+        own_part.change(kind, "demo-hanna")
+    own_part.write()
+    done = own_part.run()
     assert done.returncode == 0, done.stdout[-3000:]
-    return own
+    return own_part
 
 
 def test_texts_without_ratings_have_a_part_in_corrected_means(study: Study) -> None:

@@ -60,16 +60,16 @@ def costs(
     study: AskedStudy, judge: str | None, **where: Any
 ) -> dict[str, float | None]:
     """Return statistic -> the sum over datasets, None where one is undefined."""
-    found: dict[str, float | None] = {}
+    collected: dict[str, float | None] = {}
     for row in study.rows("cost"):
         if row["judge"] != judge or any(
             row[name] != value for name, value in where.items()
         ):
             continue
-        before = found.get(row["statistic"], 0)
+        before = collected.get(row["statistic"], 0)
         defined = row["value"] is not None and before is not None
-        found[row["statistic"]] = before + row["value"] if defined else None
-    return found
+        collected[row["statistic"]] = before + row["value"] if defined else None
+    return collected
 
 
 @pytest.mark.long(10)
@@ -93,8 +93,8 @@ def test_replies_that_judges_and_datasets_share_are_counted_once_in_all(
     assert done.returncode == 0, done.stdout
     assert len(study.endpoint.asked) == TEXTS
     for judge in ("terse", "curt"):
-        own = costs(study, judge)
-        assert own["replies"] == 2 * TEXTS and own["usd"] == pytest.approx(
+        own_part = costs(study, judge)
+        assert own_part["replies"] == 2 * TEXTS and own_part["usd"] == pytest.approx(
             2 * TEXTS * ONE
         )
     every = costs(study, "all")

@@ -33,9 +33,11 @@ def test_each_statistic_has_both_intervals(
     monkeypatch.setattr(benchmark, "TRUTH_STUDIES", 2)
     monkeypatch.setattr(benchmark, "RESAMPLES", 20)
     result = [*benchmark.coverage(statistic, "1-5", (12, 20), 3)]
-    assert [one.sources for one in result] == [12, 20]
-    for one in result:
-        assert 0 <= one.percentile <= 1 and 0 <= one.jackknife <= 1 and one.without < 1
+    assert [each.sources for each in result] == [12, 20]
+    for each in result:
+        assert (
+            0 <= each.percentile <= 1 and 0 <= each.jackknife <= 1 and each.without < 1
+        )
     assert benchmark.line(result).startswith(f"| {statistic} | 1-5 | ")
     assert benchmark.head((12, 20)).splitlines()[0].count("|") == benchmark.line(
         result
@@ -46,8 +48,8 @@ def test_each_statistic_has_both_intervals(
 def test_where_nearly_all_ratings_are_one_studies_without_an_interval_are_counted() -> (
     None
 ):
-    (found,) = benchmark.coverage("half credit", "degenerate", (10,), 5)
-    assert found.without > 0
+    (result,) = benchmark.coverage("half credit", "degenerate", (10,), 5)
+    assert result.without > 0
 
 
 @pytest.fixture
@@ -75,6 +77,6 @@ def test_intervals_of_the_deciding_number_hold_the_truth(
     400.
     """
     monkeypatch.setattr(within, "RATINGS", ("pass/fail", "1-5"))
-    for one in within.coverage(100):
-        assert one.held > 0.88 and one.without < 0.2, one
-        assert one.correlation or one.rejects < 0.08, one
+    for each in within.coverage(100):
+        assert each.held > 0.88 and each.without < 0.2, each
+        assert each.correlation or each.rejects < 0.08, each

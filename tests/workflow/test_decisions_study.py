@@ -86,7 +86,7 @@ def of(study: AskedStudy, table: str, aspect: str) -> dict[str, dict[str, Any]]:
     return {row["statistic"]: row for row in named}
 
 
-def test_one_question_a_text_and_aspect_is_asked_and_none_in_a_second_run(
+def test_a_single_question_a_text_and_aspect_is_asked_and_none_in_a_second_run(
     study: AskedStudy,
 ) -> None:
     asked = len(study.endpoint.asked)
@@ -110,7 +110,7 @@ def test_the_probability_is_stored_with_the_judgment(study: AskedStudy) -> None:
     assert {round(row["value"], 9) for row in ratings} == {1.4, 4.6}
 
 
-def test_a_decision_that_is_too_sure_is_found_out(study: AskedStudy) -> None:
+def test_a_decision_that_is_too_sure_is_detected(study: AskedStudy) -> None:
     gap = of(study, "confidence", "kept")["confidence_gap"]
     assert gap["value"] == pytest.approx(0.95 - 2 / 3)
     assert gap["ci_low"] > 0
@@ -131,6 +131,6 @@ def test_tokens_are_counted_and_priced(study: AskedStudy) -> None:
 def test_check_warns_of_a_host_that_counts_too_few_tokens(study: AskedStudy) -> None:
     """The stand-in counts 11 tokens in every request, as a host that cuts would."""
     done = study.judgescope("check")
-    said = " ".join(done.stdout.split())
-    assert "the host of decide (loop) counted far fewer input tokens" in said
-    assert "at most 11" in said and "cut_parts" in said
+    text = " ".join(done.stdout.split())
+    assert "the host of decide (loop) counted far fewer input tokens" in text
+    assert "at most 11" in text and "cut_parts" in text

@@ -176,13 +176,13 @@ def test_every_statistic_is_listed_and_lies_in_its_range(demo: Path) -> None:
     }
     for path in sorted((demo / "results" / "demo" / "tables").glob("*.csv")):
         for row in rows(demo / "results" / "demo", path.stem):
-            least, most = ends.get(statistic(row["statistic"]).range, (-inf, inf))
+            least, limit = ends.get(statistic(row["statistic"]).range, (-inf, inf))
             for value in (
                 row[name]
                 for name in ("value", "ci_low", "ci_high")
                 if row[name] is not None
             ):
-                assert least - 1e-9 <= value <= most + 1e-9, row
+                assert least - 1e-9 <= value <= limit + 1e-9, row
 
 
 @pytest.mark.slow
@@ -209,13 +209,13 @@ def test_a_judge_that_is_minus_the_length_holds_no_claim(
     study.spec.judges["brevity"] = structs.replace(
         study.spec.judges["length"], engine="command"
     )
-    found: dict[bool, set[str]] = {True: set(), False: set()}
+    content: dict[bool, set[str]] = {True: set(), False: set()}
     for row in verdicts.rows(study):
         if row["statistic"] == VERDICT:
             mine, outcome = row["judge"] == "brevity", row["note"].partition("; ")[0]
-            found[mine] |= {row["form"] or ""} if mine or outcome in GOOD else set()
+            content[mine] |= {row["form"] or ""} if mine or outcome in GOOD else set()
             assert not (mine and outcome in GOOD), row
-    assert found[True] >= {"agreement", "perturbation", "sequence"} and found[False]
+    assert content[True] >= {"agreement", "perturbation", "sequence"} and content[False]
 
 
 @pytest.mark.slow
@@ -255,17 +255,17 @@ def test_the_report_leads_to_every_judges_card_and_each_card_back(demo: Path) ->
     assert pages[0].stat().st_size < 500_000
     parsed = {path: Page(path.read_text("utf-8")) for path in pages}
     ids = {
-        path: {told.get("id") for _, told in page.elements}
+        path: {result.get("id") for _, result in page.elements}
         for path, page in parsed.items()
     }
     leads: dict[Path, set[Path]] = {}
     for path, page in parsed.items():
         for tag in page.named("a"):
-            name, _, place = (tag["href"] or "").partition("#")
+            name, _, location = (tag["href"] or "").partition("#")
             to = (path.parent / name).resolve() if name else path
             leads.setdefault(path, set()).add(to)
             assert to.is_file(), (path, tag)
-            assert not place or to not in ids or place in ids[to], (path, tag)
+            assert not location or to not in ids or location in ids[to], (path, tag)
     cards = {path for path in pages if path.parent.name == "judges"}
     controls = folder / "sections" / "limits.html"
     assert cards <= leads[pages[0]] | leads[controls] and controls in leads[pages[0]]

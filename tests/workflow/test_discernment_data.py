@@ -94,16 +94,16 @@ def test_joined_translations_are_long_enough(results: Path) -> None:
 
 
 def test_judges_discern_and_nothing_is_stated_of_agreement(results: Path) -> None:
-    found = {
+    by_key = {
         (row["dataset"], row["judge"], row["perturbation"], row["degree"]): row
         for row in rows(results, "discernment")
         if row["statistic"] == "D_exact" and row["perturbation"]
     }
-    assert found["wmt22-de-en", "rules", "random-deletions", "major"]["value"] > 1
+    assert by_key["wmt22-de-en", "rules", "random-deletions", "major"]["value"] > 1
     assert (
-        found["answer-equivalence", "rules", "random-deletions", "major"]["value"] > 1
+        by_key["answer-equivalence", "rules", "random-deletions", "major"]["value"] > 1
     )
-    lexical = found["story-cloze", "rouge-l", "wrong-ending", "single"]
+    lexical = by_key["story-cloze", "rouge-l", "wrong-ending", "single"]
     assert lexical["value"] is None  # there is one reference
     assert lexical["note"] == "not applicable: only_reference"
     assert rows(results, "agreement") == []

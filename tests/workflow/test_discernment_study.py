@@ -87,16 +87,16 @@ def test_the_planted_judge_discerns_misspellings_in_fluency_and_nothing_else(
     finished_study: tuple[Path, Counter[str]],
 ) -> None:
     results, _ = finished_study
-    found = {
+    by_key = {
         (row["dataset"], row["perturbation"], row["degree"], row["aspect"]): row[
             "value"
         ]
         for row in rows(results, "discernment")
         if row["statistic"] == "p_wilcoxon" and row["judge"] == "steps"
     }
-    seen = {cell for cell in found if cell[1] in CHARACTERS and cell[3] == "fluency"}
-    assert len(seen) == 18 and all(found[cell] <= 0.05 for cell in seen)
-    chance = [p for cell, p in found.items() if cell not in seen]
+    seen = {cell for cell in by_key if cell[1] in CHARACTERS and cell[3] == "fluency"}
+    assert len(seen) == 18 and all(by_key[cell] <= 0.05 for cell in seen)
+    chance = [p for cell, p in by_key.items() if cell not in seen]
     assert len(chance) == 145
     # 7 of 145 by chance, in clusters: all perturbations of a dataset have the same
     # originals
@@ -112,7 +112,7 @@ def test_the_planted_judge_discerns_misspellings_in_fluency_and_nothing_else(
     assert all(exact[cell[:3]] >= 1 for cell in seen)
 
 
-def test_noise_in_place_of_texts_is_recorded_as_failed_and_no_number_covers_it(
+def test_noise_instead_of_texts_is_recorded_as_failed_and_no_number_covers_it(
     tmp_path: Path,
 ) -> None:
     llama.require()

@@ -35,10 +35,10 @@ DIALOGUES = running.HOME / "config" / "demo" / "dialogue_items.jsonl"
 @pytest.fixture
 def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AskedStudy]:
     with serve(annotate) as endpoint:
-        own = distilling(tmp_path, endpoint)
-        own.card("models", "student", **SERVED)
-        stand_ins(own, monkeypatch)
-        yield own
+        own_part = distilling(tmp_path, endpoint)
+        own_part.card("models", "student", **SERVED)
+        stand_ins(own_part, monkeypatch)
+        yield own_part
 
 
 SERVED = {

@@ -57,9 +57,9 @@ def test_five_forms_and_a_supervisor(tmp_path: Path) -> None:
         counts = Counter(body["model"] for body in endpoint.asked)
         again = study.run()
         assert again.returncode == 0 and len(endpoint.asked) == counts.total()
-    place = ("judgments", "demo-dialogue/{}/systems/{}")
+    values = ("judgments", "demo-dialogue/{}/systems/{}")
     judged = {
-        name: running.cell(study.out, place[0], place[1].format("judge", name))
+        name: running.cell(study.out, values[0], values[1].format("judge", name))
         for name in FORMS
     }
     texts = len(judged["annotator"])
@@ -71,7 +71,7 @@ def test_five_forms_and_a_supervisor(tmp_path: Path) -> None:
                 "spans"
             ]  # a severity and a verdict of any scale are read as 1 to 5
             assert (span["severity"], span["match"]) == (5 - row["value"], "exact")
-    merged = running.cell(study.out, place[0], place[1].format("derived", "together"))
+    merged = running.cell(study.out, values[0], values[1].format("derived", "together"))
     assert len(merged) == texts and all(len(row["spans"]) == 1 for row in merged)
     result = subsets(study.rows("ensemble"))
     assert len(result) == 31 and None not in result.values()

@@ -63,15 +63,19 @@ class Raters:
                 each.setdefault((texts[row["target"]], row["aspect"]), []).append(
                     row["value"]
                 )
-            means = {place: sum(own) / len(own) for place, own in each.items()}
+            means = {
+                location: sum(by_key) / len(by_key) for location, by_key in each.items()
+            }
             for aspect in {aspect for _, aspect in means}:
-                own = {
-                    place: mean for place, mean in means.items() if place[1] == aspect
+                by_key = {
+                    location: mean
+                    for location, mean in means.items()
+                    if location[1] == aspect
                 }
-                low, high = min(own.values()), max(own.values())
+                low, high = min(by_key.values()), max(by_key.values())
                 span = (high - low) or 1  # HANNA's file has no texts
                 self.known |= {
-                    place: (mean - low) / span for place, mean in own.items()
+                    location: (mean - low) / span for location, mean in by_key.items()
                 }
 
     def __call__(self, body: Body) -> Said:
@@ -89,8 +93,8 @@ class Raters:
         if score == 5:
             return reply(f"No Error\n\n{end}")
         words = text.split()
-        place = words[body["seed"] // 3 % len(words)]
-        error = f"Location: {place}\nExplanation: It is off.\nSeverity: {6 - score}"
+        location = words[body["seed"] // 3 % len(words)]
+        error = f"Location: {location}\nExplanation: It is off.\nSeverity: {6 - score}"
         return reply(f"Error 1:\n{error}\n\n{end}")
 
 
@@ -162,11 +166,11 @@ def test_together_they_are_better_than_each_alone_and_worth_nearly_five(
     results = finished_study[0]
     for dataset in ("summeval", "sfres"):
         where = {"dataset": dataset, "judge": "ensemble", "aspect": "average"}
-        own = rows_where(
+        own_part = rows_where(
             results, "ensemble", **where, statistic="spearman", level="pooled"
         )
-        (all_five,) = [row["value"] for row in own if row["k"] == 5]
-        assert all_five > max(row["value"] for row in own if row["k"] == 1)
+        (all_five,) = [row["value"] for row in own_part if row["k"] == 5]
+        assert all_five > max(row["value"] for row in own_part if row["k"] == 1)
         (worth,) = rows_where(
             results, "ensemble", **where, statistic="effective_judges"
         )
@@ -181,7 +185,7 @@ def test_by_rule_the_scores_are_the_same_and_without_texts_nothing_is_asked(
     assert paths
     for path in paths:
         other = path.with_name("ensemble-by-rule.parquet")
-        both = [pq.read_table(one)["value"].to_pylist() for one in (path, other)]
+        both = [pq.read_table(each)["value"].to_pylist() for each in (path, other)]
         assert both[0] == both[1] and len(both[0]) > 0
     notes = {
         row["note"]

@@ -113,18 +113,18 @@ def test_five_recorded_judges_agree_with_people_more_than_the_best_of_them(
     result = rows(tmp_path / "results" / "hanna-ensemble", "ensemble")
     for aspect, (in_some_order, exact, best) in KNOWN.items():
         expected = (aspect, "spearman", "pooled")
-        own = [
+        collected = [
             row
             for row in result
             if (row["aspect"], row["statistic"], row["level"]) == expected
         ]
-        assert len(own) == 31
-        (record,) = [row for row in own if row["k"] == 5]
+        assert len(collected) == 31
+        (record,) = [row for row in collected if row["k"] == 5]
         assert (record["n"], record["n_missing"]) == (1056, 0)
         assert record["value"] == pytest.approx(in_some_order, abs=9e-4)
         assert record["value"] == pytest.approx(exact, abs=5.1e-5)
         assert record["ci_low"] < record["value"] < record["ci_high"]
-        single = max(row["value"] for row in own if row["k"] == 1)
+        single = max(row["value"] for row in collected if row["k"] == 1)
         assert single == pytest.approx(best, abs=5.1e-4)
     average = [
         row for row in result if row["aspect"] == "average" and row["level"] == "pooled"

@@ -59,11 +59,11 @@ def text(item: int, version: int, word: str, errors: int) -> str:
         "of stone",
         "and good wood",
     ]
-    told = [
-        f"{one} {word}" if at < errors else f"{one} then"
-        for at, one in enumerate(words)
+    collected = [
+        f"{each} {word}" if at < errors else f"{each} then"
+        for at, each in enumerate(words)
     ]
-    return " ".join(told) + "."
+    return " ".join(collected) + "."
 
 
 def rated_texts(aspect: str) -> list[dict[str, Any]]:
@@ -86,17 +86,17 @@ def rated_texts(aspect: str) -> list[dict[str, Any]]:
 
 def rows_of_texts(aspect: str) -> dict[str, list[Any]]:
     """Return the chain of texts of each source, as strings or as objects."""
-    told = {
+    by_key = {
         source(item): [
             text(item, 1900, WORDS[aspect], errors) for errors in range(ERRORS + 1)
         ]
         for item in range(ITEMS)
     }
     if aspect == "neatness":
-        return dict(told)
+        return dict(by_key)
     return {
-        one: [{"target": each, "error": "one"} for each in row]
-        for one, row in told.items()
+        entry: [{"target": each, "error": "one"} for each in row]
+        for entry, row in by_key.items()
     }
 
 
@@ -114,12 +114,12 @@ def say(body: Body) -> Said:
     """
     prompt = prompt_of(body)
     [word] = [WORDS[name] for name in WORDS if name in prompt.lower()]
-    errors = [one.count(word) for one in _TEXTS.findall(prompt)]
+    errors = [match.count(word) for match in _TEXTS.findall(prompt)]
     if len(errors) == 2:
         better = "tie" if errors[0] == errors[1] else "AB"[errors[0] > errors[1]]
         return reply(f"Choice: {better}")
-    [(least, most)] = _SCALE.findall(prompt)
-    return reply(str(max(int(least), int(most) - errors[0])))
+    [(least, limit)] = _SCALE.findall(prompt)
+    return reply(str(max(int(least), int(limit) - errors[0])))
 
 
 def write_study(folder: Path, endpoint: Endpoint, **keys: Any) -> AskedStudy:
@@ -179,7 +179,9 @@ def test_a_study_has_the_sets_of_its_datasets_from_the_card_alone(
     judged = {
         (cell.perturbation.partition(".")[0], cell.aspect) for cell in plan.cell_aspects
     }
-    assert judged == {(own[name], name) for own in (GLOBAL, LOCAL) for name in ASPECTS}
+    assert judged == {
+        (own_part[name], name) for own_part in (GLOBAL, LOCAL) for name in ASPECTS
+    }
     assert {
         cell.judge
         for cell in plan.cell_aspects
@@ -190,7 +192,7 @@ def test_a_study_has_the_sets_of_its_datasets_from_the_card_alone(
 
 def test_a_role_or_an_aspect_that_is_left_out_has_no_set(tmp_path: Path) -> None:
     plan = planned(tmp_path, aspects=["neatness"])
-    sets = [f"{own['neatness']}.single" for own in (GLOBAL, LOCAL)]
+    sets = [f"{own_part['neatness']}.single" for own_part in (GLOBAL, LOCAL)]
     assert plan.target_sets("bridges") == sets
     Study(tmp_path).amend("datasets", "bridges", files={"local": "../../local.json"})
     assert loaded(tmp_path).target_sets("bridges") == sets[1:]
@@ -201,7 +203,7 @@ def test_an_id_is_never_too_long(tmp_path: Path) -> None:
     name = "b" * 79
     Study(tmp_path).card("datasets", name, **CARD)
     sets = loaded(tmp_path, datasets=[name]).target_sets(name)
-    assert len({*sets}) == 4 and all(len(one) == 80 + len(".single") for one in sets)
+    assert len({*sets}) == 4 and all(len(each) == 80 + len(".single") for each in sets)
 
 
 @pytest.mark.parametrize(
@@ -244,13 +246,13 @@ def test_the_shipped_cards_can_be_planned(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
     with serve(say) as endpoint:
-        own = write_study(tmp_path_factory.mktemp("given"), endpoint)
-        done = own.judgescope("check")
+        own_part = write_study(tmp_path_factory.mktemp("given"), endpoint)
+        done = own_part.judgescope("check")
         assert done.returncode == 0, done.stdout[-3000:]
         assert "requests to models: 864" in done.stdout and not endpoint.asked
-        done = own.run()
+        done = own_part.run()
         assert done.returncode == 0, done.stdout[-3000:]
-        yield own
+        yield own_part
 
 
 def rows_by_aspect(
@@ -261,7 +263,7 @@ def rows_by_aspect(
         (row["judge"], row["aspect"]): row
         for row in study.rows(table)
         if row["statistic"] == statistic and row["aspect"] in ASPECTS
-        if all(row[name] == one for name, one in where.items())
+        if all(row[name] == each for name, each in where.items())
     }
 
 
@@ -289,7 +291,7 @@ def test_targets_are_the_texts_of_the_files_with_places_and_ratings(
             results / "targets" / "bridges" / f"{LOCAL[name]}.single.parquet"
         )
         first = row.to_pylist()[: ERRORS + 1]
-        assert [one["step"] for one in first] == [*range(ERRORS + 1)]
+        assert [each["step"] for each in first] == [*range(ERRORS + 1)]
         assert first[0]["target"] == f"bridges-001:{LOCAL[name]}.single.0"
     assert not (results / "report" / "texts.html").exists()
 
@@ -300,11 +302,12 @@ def test_a_judge_that_counts_errors_finds_every_rating_and_controls_do_not(
 ) -> None:
     kappa = rows_by_aspect(study, "perspectives", "kappa_linear", level="global")
     for name, count in RATINGS.items():
-        own = kappa["counter", name]
-        assert (own["value"], own["n"]) == (1, ITEMS * COPIES * count) and own[
-            "ci_low"
-        ] < 1
-        assert own["perturbation"] == GLOBAL[name]
+        own_part = kappa["counter", name]
+        assert (own_part["value"], own_part["n"]) == (
+            1,
+            ITEMS * COPIES * count,
+        ) and own_part["ci_low"] < 1
+        assert own_part["perturbation"] == GLOBAL[name]
         assert kappa["constant-top", name]["value"] == 0
         assert kappa["random", name]["ci_low"] < 0 < kappa["random", name]["ci_high"]
         assert kappa["length", name]["note"] == "continuous"
@@ -329,12 +332,12 @@ def test_a_judge_that_counts_errors_finds_the_order_and_controls_do_not(
         study, "perspectives", "accuracy_adjacent_half", level="local"
     )
     for name in ASPECTS:
-        own = strict["fine", name]
-        assert (own["value"], own["n"]) == (
+        own_part = strict["fine", name]
+        assert (own_part["value"], own_part["n"]) == (
             1,
             ITEMS * ERRORS,
         )  # the reference is one of the row
-        assert own["perturbation"] == LOCAL[name]
+        assert own_part["perturbation"] == LOCAL[name]
         for judge in ("constant-top", "length"):  # no text is longer than another
             assert (strict[judge, name]["value"], half[judge, name]["value"]) == (
                 0,
@@ -351,9 +354,9 @@ def test_a_judge_that_compares_is_right_about_neighbours_with_the_reference(
     study: AskedStudy,
 ) -> None:
     compared = rows_by_aspect(study, "pairwise", "accuracy_comparison")
-    assert {place: (row["value"], row["n"]) for place, row in compared.items()} == {
-        ("pairs", name): (1, ITEMS * ERRORS) for name in ASPECTS
-    }
+    assert {
+        location: (row["value"], row["n"]) for location, row in compared.items()
+    } == {("pairs", name): (1, ITEMS * ERRORS) for name in ASPECTS}
     assert {row["perturbation"] for row in compared.values()} == {*LOCAL.values()}
 
 
@@ -402,7 +405,9 @@ def test_an_export_names_the_aspect_of_each_text_and_people_may_judge_rows(
         for row in map(json.loads, lines)
         for aspect in row["aspects"]
     }
-    assert actual == {(own[name], name) for own in (GLOBAL, LOCAL) for name in ASPECTS}
+    assert actual == {
+        (own_part[name], name) for own_part in (GLOBAL, LOCAL) for name in ASPECTS
+    }
     made = ("people", "recheck", "make", "study.yaml", "pages/", "--constructed")
     done = running.run("-m", "judgescope", *made, cwd=study.folder)
     assert done.returncode == 0, done.stdout[-3000:]
@@ -411,11 +416,13 @@ def test_an_export_names_the_aspect_of_each_text_and_people_may_judge_rows(
 
 @pytest.mark.slow
 def test_items_that_a_study_does_not_select_have_no_texts(tmp_path: Path) -> None:
-    own = write_study(
+    own_part = write_study(
         tmp_path, Endpoint("http://127.0.0.1:9/v1", say), judges=["random"]
     )
-    own.card("datasets", "bridges", **CARD | {"select": {"n": 10, "original": "none"}})
-    done = own.snakemake("texts")
+    own_part.card(
+        "datasets", "bridges", **CARD | {"select": {"n": 10, "original": "none"}}
+    )
+    done = own_part.snakemake("texts")
     assert done.returncode == 0, done.stdout[-3000:]
     folder = tmp_path / "results" / "given" / "targets" / "bridges"
     for name in (*GLOBAL.values(), *LOCAL.values()):
@@ -430,12 +437,12 @@ def test_beside_a_dataset_that_is_perturbed_both_are_reported(tmp_path: Path) ->
     perturbation = {"perturbations": ["global-rule-fluency", "random-typos"]}
     methods = {"methods": ["agreement", "discernment", "perspectives"]}
     with serve(say) as endpoint:
-        own = write_study(
+        own_part = write_study(
             tmp_path, endpoint, judges=["rules"], **fields, **perturbation, **methods
         )
-        done = own.run()
+        done = own_part.run()
         assert done.returncode == 0, done.stdout[-3000:]
-    rows = own.rows("construction")
+    rows = own_part.rows("construction")
     given = [row for row in rows if row["dataset"] == "bridges"]
     counts = [row["value"] for row in given if row["statistic"] == "class_count"]
     assert counts == [ITEMS * COPIES] * RATINGS["neatness"]

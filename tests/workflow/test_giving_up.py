@@ -201,8 +201,8 @@ def test_empty_replies_are_requested_again_twice_at_most(made: Make) -> None:
         assert len(asked) == before + 1
         assert statuses(study) == {"count_ok": TEXTS - 1, "count_empty": 1}
         assert AGAIN in coverage_note(study)
-    said = again("--yes")
-    assert "1 empty replies stay" in said and "No empty reply" in said
+    text = again("--yes")
+    assert "1 empty replies stay" in text and "No empty reply" in text
     before = len(asked)
     assert study.run().returncode == 0 and len(asked) == before
 

@@ -27,7 +27,7 @@ def construction_row(results: Path, statistic: str, **where: Any) -> dict[str, A
         row
         for row in rows(results, "construction")
         if row["statistic"] == statistic
-        and all(row[key] == one for key, one in where.items())
+        and all(row[key] == each for key, each in where.items())
     ]
     return row
 
@@ -93,17 +93,17 @@ def test_every_rating_has_as_many_texts_and_those_have_its_number_of_errors(
 def test_the_judge_that_sees_the_prompt_finds_every_rating_and_controls_do_not(
     built: Any,
 ) -> None:
-    told = {
+    by_key = {
         (row["judge"], row["statistic"]): row
         for row in rows(built[0], "perspectives")
         if row["level"] == "global" and row["aspect"] == "neatness" and row["k"] is None
     }
-    assert told["twice", "kappa_linear"]["value"] == 1
-    assert told["twice", "kappa_linear"]["n"] == 10 * ITEMS
-    assert told["constant-top", "kappa_linear"]["value"] == 0
-    assert abs(told["random", "kappa_linear"]["value"]) < 0.25
+    assert by_key["twice", "kappa_linear"]["value"] == 1
+    assert by_key["twice", "kappa_linear"]["n"] == 10 * ITEMS
+    assert by_key["constant-top", "kappa_linear"]["value"] == 0
+    assert abs(by_key["random", "kappa_linear"]["value"]) < 0.25
     assert (
-        told["oracle", "kappa_linear"]["value"] > 0.7
+        by_key["oracle", "kappa_linear"]["value"] > 0.7
     )  # it counts, whatever a rating means
     counts = [
         (row["k"], row["k_b"], row["value"])
@@ -170,10 +170,10 @@ def test_a_comparator_that_is_right_half_the_time_stops_the_construction(
         done = study.run()
         assert done.returncode != 0
         assert "anchors of adjacent ratings" in done.stdout
-        [told] = re.findall(
+        [result] = re.findall(
             r"right in both orders for (0\.\d+) of 36 pairs", done.stdout
         )
-        assert 0.3 < float(told) < 0.7
+        assert 0.3 < float(result) < 0.7
         assert asked(endpoint)["comparator"] <= 2 * 90  # no candidate was compared
 
 
@@ -203,22 +203,22 @@ def test_by_rule_both_benchmarks_need_no_model_and_the_oracle_reads_them(
     done = study.snakemake()
     assert done.returncode == 0, done.stdout[-4000:]
     results = tmp_path / "results" / "small"
-    told = {
+    by_key = {
         (row["judge"], row["level"], row["statistic"]): row
         for row in rows(results, "perspectives")
         if row["aspect"] == "fluency" and row["k"] is None
     }
-    assert told["oracle", "global", "kappa_linear"]["value"] == 1
-    assert told["oracle", "global", "cem_ord"]["value"] == 1
-    assert told["oracle", "local", "accuracy_adjacent"]["value"] == 1
-    assert told["constant-top", "global", "kappa_linear"]["value"] == 0
-    assert told["constant-top", "local", "accuracy_adjacent"]["value"] == 0
-    assert told["constant-top", "local", "accuracy_adjacent_half"]["value"] == 0.5
-    half = told["random", "local", "accuracy_adjacent_half"]
+    assert by_key["oracle", "global", "kappa_linear"]["value"] == 1
+    assert by_key["oracle", "global", "cem_ord"]["value"] == 1
+    assert by_key["oracle", "local", "accuracy_adjacent"]["value"] == 1
+    assert by_key["constant-top", "global", "kappa_linear"]["value"] == 0
+    assert by_key["constant-top", "local", "accuracy_adjacent"]["value"] == 0
+    assert by_key["constant-top", "local", "accuracy_adjacent_half"]["value"] == 0.5
+    half = by_key["random", "local", "accuracy_adjacent_half"]
     assert half["ci_low"] < 0.5 < half["ci_high"]
-    kappa = told["random", "global", "kappa_linear"]
+    kappa = by_key["random", "global", "kappa_linear"]
     assert kappa["ci_low"] < 0 < kappa["ci_high"]
-    assert told["length", "local", "accuracy_adjacent"]["value"] is not None
+    assert by_key["length", "local", "accuracy_adjacent"]["value"] is not None
     for rating in range(1, 5):
         assert construction_row(results, "class_count", k=rating)["value"] == 72
         assert construction_row(results, "errors_mean", k=rating)["value"] == 2 * (
@@ -258,7 +258,7 @@ def test_a_model_writes_the_references_of_items_that_have_none(tmp_path: Path) -
     graded = pq.read_table(
         results / "targets" / "neat" / f"{NAME}.single.parquet"
     ).to_pylist()
-    assert {one["step"] for one in graded} == {0, 1, 2, 3, 4} and len(
+    assert {each["step"] for each in graded} == {0, 1, 2, 3, 4} and len(
         graded
     ) == 5 * ITEMS
     assert construction_row(results, "replies", form="references")["value"] == 8 * ITEMS
@@ -273,14 +273,14 @@ def test_a_model_writes_the_references_of_items_that_have_none(tmp_path: Path) -
 
 
 def test_judges_are_held_against_each_other_on_the_same_resamples(built: Any) -> None:
-    told = {
+    by_key = {
         (row["judge"], row["judge_b"]): row
         for row in rows(built[0], "perspectives")
         if (row["statistic"], row["level"]) == ("difference_kappa_linear", "global")
     }
-    gap = told["constant-top", "twice"]
+    gap = by_key["constant-top", "twice"]
     assert (gap["value"], gap["ci_high"], gap["aspect"]) == (-1, -1, "average")
-    random = told["random", "twice"]
+    random = by_key["random", "twice"]
     assert random["ci_low"] < random["value"] < random["ci_high"] < -0.5
     page = text_of_pages(built[0] / "report")
     assert "Differences between judges for neat, graded sets" in page
@@ -336,7 +336,7 @@ def test_what_was_refused_can_be_asked_again_and_then_all_is_as_it_should_be(
 
 
 @pytest.mark.long(20)
-def test_two_sets_on_one_aspect_ask_what_both_ask_once(tmp_path: Path) -> None:
+def test_two_sets_on_a_single_aspect_ask_what_both_ask_once(tmp_path: Path) -> None:
     with serve(Scripted()) as endpoint:
         study = GradedStudy(tmp_path, endpoint.url)
         study.card("perturbations", "other", **GRADED)

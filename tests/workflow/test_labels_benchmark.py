@@ -23,15 +23,15 @@ def test_intervals_of_labels_hold_the_truth(world: str) -> None:
     """Of 60 studies at .95 fewer than 50 hold it one time in 2,000; exact ones hold it
     more.
     """
-    for one in benchmark.coverage(benchmark.labelled, world, 40, 60):
-        assert one.held >= 50 / 60, one
-        assert one.without < 0.1
+    for each in benchmark.coverage(benchmark.labelled, world, 40, 60):
+        assert each.held >= 50 / 60, each
+        assert each.without < 0.1
 
 
 def test_intervals_of_preferences_hold_the_truth() -> None:
-    for one in benchmark.coverage(benchmark.voted, "preferences", 40, 30):
-        assert one.held >= 23 / 30, one
-        assert one.without < 0.1
+    for each in benchmark.coverage(benchmark.voted, "preferences", 40, 30):
+        assert each.held >= 23 / 30, each
+        assert each.without < 0.1
 
 
 @pytest.mark.parametrize("texts", [1, 3])

@@ -314,7 +314,7 @@ def test_draws_and_ensembles_have_majorities(study: AskedStudy) -> None:
             > 0
         )
     where = {"judge_b": "first+second+third", "aspect": "fluency"}
-    most = row_of(study, "ensemble", "panel", "label_accuracy", **where)
+    row = row_of(study, "ensemble", "panel", "label_accuracy", **where)
     alone = row_of(study, "labels", "panel", "label_accuracy", aspect="fluency")
     truth = [
         VERDICTS.index(known[text]["fluency"]) for text in known
@@ -323,7 +323,7 @@ def test_draws_and_ensembles_have_majorities(study: AskedStudy) -> None:
     wanted = np.mean(
         [fluent(known, text) == t for text, t in zip(known, lower, strict=True)]
     )
-    assert most["value"] == alone["value"] == pytest.approx(wanted)
+    assert row["value"] == alone["value"] == pytest.approx(wanted)
     pair = row_of(
         study,
         "ensemble",

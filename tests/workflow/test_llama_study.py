@@ -239,9 +239,9 @@ def test_the_demo_notices_random_texts_by_pmi_and_trusts_neither_example(
     ]
     # By the rules of claims; another processor may give another result.
     assert noticed["note"].partition("; ")[0] in GOOD, noticed
-    told = [
+    collected = [
         row
         for row in verdicts
         if (row["judge"], row["form"]) == ("smollm2-told", "agreement")
     ]
-    assert told and all(HINTED in row["note"] for row in told)
+    assert collected and all(HINTED in row["note"] for row in collected)

@@ -42,7 +42,7 @@ def rows(folder: Path, name: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.long(12)
-def test_texts_with_one_change_too_many_are_asked_for_again_and_judged(
+def test_texts_with_a_single_change_too_many_are_asked_for_again_and_judged(
     tmp_path: Path,
 ) -> None:
     with serve(write_or_rate) as endpoint:
@@ -77,7 +77,8 @@ def test_texts_with_one_change_too_many_are_asked_for_again_and_judged(
     for kind in ("continuation", "complement"):
         shown = card_of(kind).demonstrations
         assert (
-            sum(all(one.changed in prompt for one in shown) for prompt in prompts) == 48
+            sum(all(each.changed in prompt for each in shown) for prompt in prompts)
+            == 48
         )
 
 

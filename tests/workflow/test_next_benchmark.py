@@ -22,13 +22,13 @@ STUDIES = 300
 @pytest.mark.parametrize("judge", [*benchmark.JUDGES])
 def test_a_draw_by_errors_saves_a_quarter_where_they_differ_much(judge: str) -> None:
     """Of 300 studies at .93 fewer than .88 hold it less than one time in 500."""
-    found = benchmark.savings("much larger", judge, STUDIES)
-    assert found.held >= 0.88 and found.held_three >= 0.88
-    assert found.predicted >= 0.25 and found.taken > 0.85
+    result = benchmark.savings("much larger", judge, STUDIES)
+    assert result.held >= 0.88 and result.held_three >= 0.88
+    assert result.predicted >= 0.25 and result.taken > 0.85
 
 
 @pytest.mark.parametrize("judge", [*benchmark.JUDGES])
 def test_equal_errors_have_a_random_draw(judge: str) -> None:
-    found = benchmark.savings("equal", judge, STUDIES)
-    assert found.held >= 0.88 and found.held_three >= 0.88
-    assert found.taken < 0.05 and abs(found.predicted) < 0.01
+    result = benchmark.savings("equal", judge, STUDIES)
+    assert result.held >= 0.88 and result.held_three >= 0.88
+    assert result.taken < 0.05 and abs(result.predicted) < 0.01

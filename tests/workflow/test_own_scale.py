@@ -123,19 +123,19 @@ def test_every_reply_is_read_on_the_judges_own_scale(run: AskedStudy) -> None:
 def test_its_modes_fall_into_peoples_classes_and_its_means_tell_the_order(
     run: AskedStudy, judge: str, aspect: str
 ) -> None:
-    found = {
+    by_key = {
         (row["statistic"], row["level"]): row
         for row in run.rows("perspectives")
         if (row["judge"], row["aspect"], row["judge_b"]) == (judge, aspect, None)
     }
     means = [np.mean(draws) for draws in DRAWS.values()]
     gold = [PEOPLE[aspect][SYSTEMS.index(text.split(".")[1])] for text in DRAWS]
-    assert found["pearson", "traditional"]["value"] == pytest.approx(
+    assert by_key["pearson", "traditional"]["value"] == pytest.approx(
         np.corrcoef(means, gold)[0, 1]
     )
-    kappa = found["kappa_linear", "direct"]
+    kappa = by_key["kappa_linear", "direct"]
     assert kappa["value"] == pytest.approx(KAPPA[aspect]) and kappa["n"] == 12
-    order = found[
+    order = by_key[
         "accuracy_adjacent", "direct"
     ]  # only i0 puts its fair text above the good one
     assert (order["value"], order["n"], order["n_missing"]) == (7 / 8, 8, 0)

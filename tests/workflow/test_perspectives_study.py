@@ -63,19 +63,19 @@ def test_two_datasets_make_up_an_overall_table_and_a_section(tmp_path: Path) -> 
     done = snakemake("--configfile", str(study), cwd=tmp_path)
     assert done.returncode == 0, done.stdout[-4000:]
     results = tmp_path / "results" / "small"
-    found = {
+    by_key = {
         (row["dataset"], row["judge"], row["statistic"]): row
         for row in rows(results, "perspectives")
         if row["aspect"] == AVERAGE and row["judge_b"] is None
     }
     for judge, name in (("random", "kappa_linear"), ("length", "accuracy_adjacent")):
-        each = [found[dataset, judge, name] for dataset in ("first", "second")]
-        row = found[OVERALL, judge, name]
+        each = [by_key[dataset, judge, name] for dataset in ("first", "second")]
+        row = by_key[OVERALL, judge, name]
         assert row["value"] == pytest.approx(np.mean([row["value"] for row in each]))
         assert row["ci_low"] < row["value"] < row["ci_high"]
-        width = min(one["ci_high"] - one["ci_low"] for one in each)
+        width = min(entry["ci_high"] - entry["ci_low"] for entry in each)
         assert row["ci_high"] - row["ci_low"] < width  # two datasets tell more than one
-    assert found[OVERALL, "length", "rank_accuracy_adjacent"]["value"] == 1
+    assert by_key[OVERALL, "length", "rank_accuracy_adjacent"]["value"] == 1
     page = text_of_pages(results / "report")
     assert (
         "All datasets" in page and "Mean over datasets: ranks by these means." in page

@@ -21,10 +21,10 @@ SPEC: dict[str, Any] = {
 
 def params(before: Any, now: Any, more: str = "") -> str:
     """Return the reason of changed params as Snakemake 9.27 words it."""
-    told = [repr(json.dumps(spec)) for spec in (before, now)]
+    collected = [repr(json.dumps(spec)) for spec in (before, now)]
     return (
         "Params have changed since last execution: Union of exclusive params before "
-        f"and now across all output: before: {told[0]} now: {told[1]} {more}"
+        f"and now across all output: before: {collected[0]} now: {collected[1]} {more}"
     )
 
 
@@ -59,9 +59,9 @@ def test_of_changed_params_what_has_changed_is_named(now: Any, words: str) -> No
 
 def test_both_params_of_a_job_may_have_changed() -> None:
     code, spec = ({"code": "01", "versions": {"numpy": "1"}}, {"share": 1})
-    before = ",".join(repr(json.dumps(one)) for one in (code, spec))
+    before = ",".join(repr(json.dumps(each)) for each in (code, spec))
     now = ",".join(
-        repr(json.dumps(one)) for one in ({"share": 0.5}, code | {"code": "02"})
+        repr(json.dumps(each)) for each in ({"share": 0.5}, code | {"code": "02"})
     )
     start = params(SPEC, SPEC).partition("before: ")[0]
     words = in_words(f"{start}before: {before} now: {now} ")
@@ -91,7 +91,7 @@ def test_several_reasons_stand_side_by_side() -> None:
     assert "code:" in in_words(params(SPEC, changed_spec(code="1"), environment))
 
 
-def test_jobs_of_one_rule_and_reason_are_one_line() -> None:
+def test_jobs_of_a_single_rule_and_reason_are_a_single_line() -> None:
     planned = PlannedJobs()
     for number in range(3):
         planned.add(
@@ -118,9 +118,11 @@ def test_a_bare_snakemake_shows_a_change_of_code_as_such(tmp_path: Path) -> None
     with (home / "scripts" / "judgescope" / "data" / "tables.py").open("a") as file:
         file.write("CHANGED = 1\n")
     again = running.snakemake("-n", *options, cwd=tmp_path, home=home)
-    [told] = re.findall(r"Params have changed since last execution: (.*)", again.stdout)
-    assert "code" in told and "versions" in told
-    assert "ratings" not in told and len(told) < 400
+    [result] = re.findall(
+        r"Params have changed since last execution: (.*)", again.stdout
+    )
+    assert "code" in result and "versions" in result
+    assert "ratings" not in result and len(result) < 400
 
 
 def test_where_nothing_runs_it_says_so() -> None:

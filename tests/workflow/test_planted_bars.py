@@ -42,8 +42,8 @@ def test_settings_cover_all_pairs_but_systems_and_aspects() -> None:
         (1, 3, 48),
         (2, 3, 12),
     ):
-        assert len({(one[first], one[second]) for one in of}) == count
-    assert {one[2] for one in of} == kinds and {one[3] for one in of} == texts
+        assert len({(each[first], each[second]) for each in of}) == count
+    assert {each[2] for each in of} == kinds and {each[3] for each in of} == texts
     assert {design.sources for design in designs} == {40}
 
 
@@ -65,7 +65,7 @@ def test_copy_of_people_is_as_good_as_one_more_rater(copies: Any) -> None:
 
 
 @pytest.mark.slow
-def test_one_more_rater_is_better_than_chance_and_not_worse_than_a_rater() -> None:
+def test_a_single_more_rater_is_better_than_chance_and_not_worse_than_a_rater() -> None:
     design = planted.PlantedDesign(sources=40, systems=5, aspects=1, texts=(5,))
     better = worse = 0
     for number in range(20):
@@ -79,11 +79,11 @@ def test_one_more_rater_is_better_than_chance_and_not_worse_than_a_rater() -> No
 
 
 @pytest.mark.simulation
-def test_one_more_rater_is_rarely_stated_to_be_worse_than_one() -> None:
-    for one in planted.one_more_rater(100):
-        if "pairs" not in one.title:
-            assert one.better * 100 >= planted.least_found(100), one
-        assert one.worse <= 0.06, one  # .025 gives 7 of 100 in one of 70 tests
+def test_a_single_more_rater_is_rarely_stated_to_be_worse_than_one() -> None:
+    for each in planted.one_more_rater(100):
+        if "pairs" not in each.title:
+            assert each.better * 100 >= planted.least_found(100), each
+        assert each.worse <= 0.06, each  # .025 gives 7 of 100 in one of 70 tests
 
 
 @pytest.mark.heavy
@@ -121,22 +121,22 @@ SECTIONS: list[Callable[[int], Any]] = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("section", SECTIONS)
-def test_stated_defects_are_found_in_some_studies(
+def test_stated_defects_are_detected_in_some_studies(
     section: Callable[[int], Any],
 ) -> None:
     """A share of .95 finds none of two in one of 400 tests."""
-    for one in section(FEW):
-        assert not one.stated or one.found, one
+    for each in section(FEW):
+        assert not each.stated or each.found, each
 
 
 @pytest.mark.simulation
 @pytest.mark.parametrize("section", SECTIONS)
-def test_stated_defects_are_found(section: Callable[[int], Any]) -> None:
+def test_stated_defects_are_detected(section: Callable[[int], Any]) -> None:
     assert not _missed(section(TENTH))
 
 
 @pytest.mark.simulation
-def test_followed_hints_obeyed_attacks_and_invented_errors_are_found(
+def test_followed_hints_obeyed_attacks_and_invented_errors_are_detected(
     tmp_path: Path,
 ) -> None:
     assert not _missed(planted.prompted(TENTH, tmp_path))
@@ -144,12 +144,12 @@ def test_followed_hints_obeyed_attacks_and_invented_errors_are_found(
 
 @pytest.mark.simulation
 def test_judges_without_a_defect_are_rarely_named_for_one(tmp_path: Path) -> None:
-    for one in (
+    for each in (
         planted.harmless(2 * TENTH),
         planted.harmless_sure(2 * TENTH),
         *planted.harmless_prompted(2 * TENTH, tmp_path),
     ):
-        assert one.found <= planted.most_in_vain(2 * TENTH), one
+        assert each.found <= planted.most_in_vain(2 * TENTH), each
 
 
 def test_the_page_has_a_line_for_each_tally() -> None:
@@ -169,6 +169,6 @@ def test_the_page_has_a_line_for_each_tally() -> None:
 
 @pytest.mark.simulation
 def test_a_threshold_keeps_its_promise_in_95_of_100_draws() -> None:
-    found, broken = planted.broken_thresholds(500)
-    assert found > 400
+    result, broken = planted.broken_thresholds(500)
+    assert result > 400
     assert broken <= 500 - planted.least_found(500)

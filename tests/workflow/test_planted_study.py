@@ -141,8 +141,8 @@ def test_the_tables_name_the_defects(finished: Study) -> None:
         assert row["ci_low"] > 0
     for row in rows("agreement", "length_slope", "shorter-040"):
         assert row["ci_high"] < 0
-    own = rows("agreement", "self_preference", "own-family-050")
-    assert len(own) == 2 and all(row["ci_low"] > 0 for row in own)
+    own_part = rows("agreement", "self_preference", "own-family-050")
+    assert len(own_part) == 2 and all(row["ci_low"] > 0 for row in own_part)
     for row in rows("repeatability", "draws_needed", "noisy-050"):
         assert row["ci_low"] > 1
     [position, _] = rows("pairwise", "first_position_rate", "first-position")

@@ -197,9 +197,9 @@ def test_without_write_the_line_is_printed_and_the_exit_code_is_one(
 
 def test_init_probes_the_card_that_it_writes(tmp_path: Path) -> None:
     with serve(reasoning) as endpoint:
-        said = began(tmp_path, endpoint, "--probe")
+        text = began(tmp_path, endpoint, "--probe")
         assert len(endpoint.asked) <= MOST
-    assert "written: config/models/it.yaml" in said
+    assert "written: config/models/it.yaml" in text
     assert card_of(tmp_path)["field_names"]["temperature"] is None
 
 

@@ -60,8 +60,8 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             low = int(rating)
             # Twenty whole numbers, and one reply that begins with no number.
             n_high = round(19 * (rating - low))
-            said = [str(low + 1)] * n_high + [f" {low}\n"] * (19 - n_high) + ["None"]
-            replied.append(row | {"all_responses": said, "prompt": "asked"})
+            values = [str(low + 1)] * n_high + [f" {low}\n"] * (19 - n_high) + ["None"]
+            replied.append(row | {"all_responses": values, "prompt": "asked"})
         write(folder / "recorded" / "geval" / f"gpt4_{short}_detailed.json", replied)
     return folder
 

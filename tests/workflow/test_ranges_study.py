@@ -35,12 +35,14 @@ SCALES = {"five": None, "ten": 10, "hundred": 100}
 
 def slips(text: str, source: str) -> int:
     known = {*WORDS.findall(source)}
-    return sum(not frequency(one) and one not in known for one in WORDS.findall(text))
+    return sum(
+        not frequency(match) and match not in known for match in WORDS.findall(text)
+    )
 
 
 def between(prompt: str, start: str, *ends: str) -> str:
-    told = prompt.split(start)[1]
-    return re.split("|".join(map(re.escape, ends)), told)[0]
+    result = prompt.split(start)[1]
+    return re.split("|".join(map(re.escape, ends)), result)[0]
 
 
 def reply_to(body: Body) -> Said:

@@ -71,15 +71,15 @@ def test_from_the_file_of_ratings_to_the_table(
     with Path("results/small/reevaluation/reevaluation.csv").open(
         encoding="utf-8"
     ) as file:
-        found = {
+        by_key = {
             (row["aspect"], row["group"], row["statistic"]): row
             for row in csv.DictReader(file)
         }
-    assert len(found) == 2 * 2 * 2 and {row["n"] for row in found.values()} == {"40"}
+    assert len(by_key) == 2 * 2 * 2 and {row["n"] for row in by_key.values()} == {"40"}
     for aspect in ("", "fluency"):
         assert (
-            found[aspect, "original-level", "reevaluation_agreement"]["value"] == "1.0"
+            by_key[aspect, "original-level", "reevaluation_agreement"]["value"] == "1.0"
         )
         assert (
-            found[aspect, "new-level", "reevaluation_no_difference"]["value"] == "1.0"
+            by_key[aspect, "new-level", "reevaluation_no_difference"]["value"] == "1.0"
         )

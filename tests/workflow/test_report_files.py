@@ -47,7 +47,7 @@ def test_every_figure_of_the_report_is_a_file(tmp_path: Path) -> None:
         for question in sections_of(report)
     }
     files = {path.name: len(list(path.iterdir())) for path in figures.iterdir()}
-    assert files == {name: len(found) for name, found in by_id.items() if found}
+    assert files == {name: len(result) for name, result in by_id.items() if result}
     assert {"agreement", "discernment"} <= set(files)
     page = on_one_page(report)
     assert page.count("<figure>") == sum(files.values()), (
@@ -58,16 +58,16 @@ def test_every_figure_of_the_report_is_a_file(tmp_path: Path) -> None:
 @pytest.mark.heavy
 def test_every_section_is_a_page_with_its_tables(tmp_path: Path) -> None:
     report, _, pages = written(tmp_path)
-    whole = on_one_page(report)
+    complete = on_one_page(report)
     by_stem = {path.stem: path.read_text("utf-8") for path in pages.iterdir()}
     assert set(by_stem) == {section.id for section in sections_of(report)}
-    assert sum(page.count("<table") for page in by_stem.values()) == whole.count(
+    assert sum(page.count("<table") for page in by_stem.values()) == complete.count(
         "<table"
     )
     assert all(
         "<nav" not in page and 'src="http' not in page for page in by_stem.values()
     )
-    assert "<nav" in whole and "<title>tiny</title>" in whole
+    assert "<nav" in complete and "<title>tiny</title>" in complete
 
 
 @pytest.mark.heavy
@@ -87,7 +87,7 @@ def test_a_figure_alone_has_title_summary_and_legend() -> None:
     result = ElementTree.fromstring(
         alone(figure("T & u", LegendKey("●", "blue", "a <key>")))
     )
-    texts = ["".join(one.itertext()) for one in result.iter(f"{SPACE}text")]
+    texts = ["".join(each.itertext()) for each in result.iter(f"{SPACE}text")]
     assert texts == ["T & u", "● a <key>"]
     assert result.findtext(f"{SPACE}title") == "T & u"
     assert result.findtext(f"{SPACE}desc") == "What it shows."
@@ -95,15 +95,15 @@ def test_a_figure_alone_has_title_summary_and_legend() -> None:
     assert float(result.attrib["height"]) == 40 + 20 + 20 + 10 + 20
 
 
-def test_figures_on_demand_are_found() -> None:
-    one, two = figure("one"), figure("two")
-    assert list(figures_of([one, Fold("More", [Fold("Still more", [two])])])) == [
-        one,
+def test_figures_on_demand_are_detected() -> None:
+    each, two = figure("one"), figure("two")
+    assert list(figures_of([each, Fold("More", [Fold("Still more", [two])])])) == [
+        each,
         two,
     ]
 
 
-def test_a_label_cannot_leave_its_place(tmp_path: Path) -> None:
+def test_a_label_cannot_leave_its_location(tmp_path: Path) -> None:
     path = tmp_path / "f.svg"
     path.write_text(alone(figure(NASTY)), encoding="utf-8")
     assert title_of(path) == "‹/script›(x) & ‹b›⟨U+202E⟩"
@@ -137,8 +137,8 @@ def report(folder: Path, name: str) -> str:
     with pytest.MonkeyPatch.context() as patched:
         for kind in ("http", "https", "all"):
             patched.setenv(f"{kind}_proxy", "http://127.0.0.1:9")
-        told = ("--configfile", "study.yaml", "--report", name)
-        done = running.snakemake(*told, cwd=folder)
+        values = ("--configfile", "study.yaml", "--report", name)
+        done = running.snakemake(*values, cwd=folder)
     assert done.returncode == 0 and "Report created" in done.stdout, done.stdout[-3000:]
     path = folder / name
     if path.suffix == ".html":
@@ -174,15 +174,20 @@ def test_snakemakes_report_has_all_figures_sections_and_tables(
         ("Texts", "report/texts.html"),
     ):
         files = {str(path.relative_to(reported)) for path in out.glob(pattern)}
-        told = {path for paths in shown[category].values() for path in paths}
-        assert files == told and files, category
+        collected = {path for paths in shown[category].values() for path in paths}
+        assert files == collected and files, category
     with_figures = {path.parent.name for path in out.glob("figures/*/*.svg")}
     assert set(shown["Figures"]) == with_figures
-    for path, told in results.items():
-        assert "<p>" in told["caption"] and "small" in told["caption"], path
-        assert "System Message" not in told["caption"] and "``" not in told["caption"]
-        assert told["labels"] and all(told["labels"].values()), path
-        assert told["mime_type"] in {"image/svg+xml", "text/html", "text/csv"}, path
+    for path, collected in results.items():
+        assert "<p>" in collected["caption"] and "small" in collected["caption"], path
+        assert (
+            "System Message" not in collected["caption"]
+            and "``" not in collected["caption"]
+        )
+        assert collected["labels"] and all(collected["labels"].values()), path
+        assert collected["mime_type"] in {"image/svg+xml", "text/html", "text/csv"}, (
+            path
+        )
     tables = [results[path]["labels"] for path in paths_of(shown["Numbers"])]
     assert {labels["table"] for labels in tables} == {
         path.stem for path in out.glob("tables/*.csv")
@@ -197,7 +202,7 @@ def test_snakemakes_report_has_all_figures_sections_and_tables(
 @pytest.mark.slow
 def test_no_name_leaves_the_scripts_of_snakemakes_report(reported: Path) -> None:
     page = report(reported, "out.zip")
-    labels = [one["labels"] for one in told_in(page, "results").values()]
+    labels = [each["labels"] for each in told_in(page, "results").values()]
     assert any("‹/script›(x)" in label.get("title", "") for label in labels)
     assert "{x} & <b>" not in page and "</script>{x}" not in page
     for name in ("results", "categories", "rules"):

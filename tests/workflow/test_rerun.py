@@ -34,43 +34,45 @@ def endpoint() -> Iterator[Endpoint]:
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory, endpoint: Endpoint) -> Place:
     """The study as it was run before every change."""
-    place = Place(tmp_path_factory.mktemp("rerun") / "base")
-    place.set_up(endpoint)
-    place.reach("all")
-    return place
+    location = Place(tmp_path_factory.mktemp("rerun") / "base")
+    location.set_up(endpoint)
+    location.reach("all")
+    return location
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.what)
 def test_a_change_makes_run_what_it_asks_for(
     change: Change, base: Place, endpoint: Endpoint, tmp_path: Path
 ) -> None:
-    place = change.place(base, tmp_path / "here")
-    change.make(place)
-    assert place.planned("all") == change.jobs
+    location = change.place(base, tmp_path / "here")
+    change.make(location)
+    assert location.planned("all") == change.jobs
     before = len(endpoint.asked)
     if not change.executed:
-        place.reach("asked")
+        location.reach("asked")
         assert len(endpoint.asked) - before == change.requests
         return
     rules = Counter[str]()
     for job, count in change.jobs.items():
         rule = job.partition(" ")[0]
         rules["ask_api" if rule == "ask" else rule] += count
-    assert place.reach("all") == rules
+    assert location.reach("all") == rules
     assert len(endpoint.asked) - before == change.requests
-    assert place.planned("all") == {}
+    assert location.planned("all") == {}
 
 
 def test_of_a_stronger_perturbation_the_server_sees_the_changed_texts_alone(
     base: Place, endpoint: Endpoint, tmp_path: Path
 ) -> None:
-    place = copied(base, tmp_path / "here")
-    before, known = texts(place), len(endpoint.asked)
-    stronger(place)
-    place.reach("asked")
-    after = texts(place)
+    location = copied(base, tmp_path / "here")
+    before, known = texts(location), len(endpoint.asked)
+    stronger(location)
+    location.reach("asked")
+    after = texts(location)
     judged = {
-        text for name in ("original", "reordering.major") for text in texts(place, name)
+        text
+        for name in ("original", "reordering.major")
+        for text in texts(location, name)
     }
     changed = after - before - judged
     prompts = endpoint.prompts[known:]
@@ -81,11 +83,11 @@ def test_of_a_stronger_perturbation_the_server_sees_the_changed_texts_alone(
     assert set(about.values()) == {2, 4}  # by two judges, on one aspect or both
 
 
-def texts(place: Place, name: str = "reordering.minor") -> set[str]:
+def texts(location: Place, name: str = "reordering.minor") -> set[str]:
     """Return the texts of a set of targets, of all datasets, that were made."""
     return {
         text
-        for path in place.folder.glob(f"results/changing/targets/*/{name}.parquet")
+        for path in location.folder.glob(f"results/changing/targets/*/{name}.parquet")
         for text, status in zip(
             *(
                 read_table("targets", path)[name].to_pylist()
@@ -101,19 +103,19 @@ def texts(place: Place, name: str = "reordering.minor") -> set[str]:
 def test_after_changes_all_is_as_in_a_run_from_nothing(
     base: Place, endpoint: Endpoint, tmp_path: Path
 ) -> None:
-    place = copied(base, tmp_path / "changed")
+    location = copied(base, tmp_path / "changed")
     *before, last = (change for change in CHANGES if change.what in COMBINED)
     for change in before:
-        change.make(place)
-        place.reach("asked")
-    last.make(place)
-    place.reach("all")
-    fresh = cloned(place, tmp_path / "fresh")
+        change.make(location)
+        location.reach("asked")
+    last.make(location)
+    location.reach("all")
+    fresh = cloned(location, tmp_path / "fresh")
     shutil.rmtree(fresh.folder / "results")
     asked = len(endpoint.asked)
     fresh.reach("all")
     assert len(endpoint.asked) == asked
-    assert outputs(fresh.out) == outputs(place.out) != outputs(base.out)
+    assert outputs(fresh.out) == outputs(location.out) != outputs(base.out)
 
 
 def test_the_document_is_this_table() -> None:

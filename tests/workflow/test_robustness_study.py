@@ -34,12 +34,12 @@ def judge(body: Body) -> Said:
     """Rate by the words of a text; with a hint, as the model's name says."""
     prompt, model = prompt_of(body), body["model"]
     text = text_in(prompt).split("\n\n")[0]
-    own = min(5, max(1, len(text.split()) - ("Example" in prompt)))
+    minimum = min(5, max(1, len(text.split()) - ("Example" in prompt)))
     matches = TOLD.findall(prompt)
     follows = {"always": True, "never": False, "half": body["seed"] % 2 == 0}[model]
     if model == "never" and len(text.split()) == 7:
         return reply("I'm sorry, but I cannot help with that.")
-    rating = int(matches[0]) if matches and follows else own
+    rating = int(matches[0]) if matches and follows else minimum
     mood = "It is clear and good, a fine text."
     if matches or "as you understand it" in prompt:
         mood = (
@@ -97,7 +97,7 @@ def robustness_row(
     return row
 
 
-def test_follow_rates_are_one_none_and_half(study: AskedStudy) -> None:
+def test_follow_rates_are_a_single_none_and_half(study: AskedStudy) -> None:
     assert robustness_row(study, "always-wrong", "follow_rate")["value"] == 1
     assert robustness_row(study, "always-wrong", "hint_adoption_rate")["value"] == 1
     assert robustness_row(study, "never-wrong", "hint_adoption_rate")["value"] == 0
@@ -145,14 +145,14 @@ def test_alpha_tells_the_consistent_from_the_swayed(study: AskedStudy) -> None:
     assert robustness_row(study, "always-wrong", "alpha_pairs_mean")["value"] < 0
     assert robustness_row(study, "rules", "alpha_joint")["note"]
     mean = robustness_row(study, "always-wrong", "alpha_pair", "average")
-    own = robustness_row(study, "always-wrong", "alpha_pair")
+    own_part = robustness_row(study, "always-wrong", "alpha_pair")
     assert (mean["value"], mean["ci_low"], mean["n"]) == (
         swayed,
-        own["ci_low"],
-        own["n"],
+        own_part["ci_low"],
+        own_part["n"],
     )  # of one aspect
     assert (
-        "this is not agreement" in own["note"]
+        "this is not agreement" in own_part["note"]
         and "this is not agreement" in mean["note"]
     )
     assert (
@@ -251,8 +251,8 @@ def test_every_form_asks_once_the_base_twice_and_hints_are_in_the_replies(
     assert {model for model, _ in again} == {"always", "never"}
     assert not any(TOLD.findall(prompt) for _, prompt in again)
     assert len(again) <= 2 * TEXTS
-    told = [bool(TOLD.findall(prompt)) for _, prompt in asked]
-    assert np.mean(told) == pytest.approx(0.5, abs=0.05)
+    collected = [bool(TOLD.findall(prompt)) for _, prompt in asked]
+    assert np.mean(collected) == pytest.approx(0.5, abs=0.05)
     page = text_of_pages(study.folder / "results" / "asked" / "report")
     assert "Robustness" in page
 
@@ -388,8 +388,8 @@ def follow(body: Body) -> Said:
     prompt = prompt_of(body)
     matches = re.findall(r"before you: ([\d.]+)\.\n", prompt)
     [(low, high)] = set(re.findall(r"a number from (\d) to (\d)", prompt))
-    own = int(low) + len(prompt) % (int(high) - int(low) + 1)
-    return reply(f"Rating: {matches[0] if matches else own}\nIt reads well.")
+    own_part = int(low) + len(prompt) % (int(high) - int(low) + 1)
+    return reply(f"Rating: {matches[0] if matches else own_part}\nIt reads well.")
 
 
 @needs_real_data
@@ -402,20 +402,20 @@ def test_the_shipped_study_on_a_part_of_the_public_data(tmp_path: Path) -> None:
         done = study.run()
         assert done.returncode == 0, done.stdout[-3000:]
     assert sum(trusting.held(tmp_path, "study.yaml").values())
-    found = {
+    by_key = {
         (row["dataset"], row["judge"], row["aspect"], row["statistic"]): row
         for row in study.rows("robustness")
     }
     aspects = {
-        (dataset, aspect) for dataset, _, aspect, _ in found if aspect != "average"
+        (dataset, aspect) for dataset, _, aspect, _ in by_key if aspect != "average"
     }
     assert len(aspects) == 10
     for dataset, aspect in aspects:
         at = (dataset, "wrong-hint", aspect)
-        assert found[*at, "follow_rate"]["value"] == 1
-        assert found[*at, "alpha_joint"]["value"] >= -1 / 3
-        assert found[dataset, "right-hint", aspect, "alpha_pair"]["value"] > 0
+        assert by_key[*at, "follow_rate"]["value"] == 1
+        assert by_key[*at, "alpha_joint"]["value"] >= -1 / 3
+        assert by_key[dataset, "right-hint", aspect, "alpha_pair"]["value"] > 0
         assert (
-            found[dataset, "nameless-hint", aspect, "match_share"]["value"] is not None
+            by_key[dataset, "nameless-hint", aspect, "match_share"]["value"] is not None
         )
-        assert found[dataset, "human", aspect, "alpha_ordinal"]["value"] > 0.3
+        assert by_key[dataset, "human", aspect, "alpha_ordinal"]["value"] > 0.3

@@ -127,8 +127,8 @@ def near(body: Body) -> Said:
     """Rate by the words that response and reference share."""
     prompt = prompt_of(body)
     _, response = prompt.split("Response to assess:\n")
-    own, reference = response.split("\n\nReference answer, which deserves 5:\n")
-    shared = set(own.split()) & set(reference.split("\n\nRubric")[0].split())
+    own_part, reference = response.split("\n\nReference answer, which deserves 5:\n")
+    shared = set(own_part.split()) & set(reference.split("\n\nRubric")[0].split())
     return reply(
         f"They share {len(shared)} words. [RESULT] {min(5, 1 + len(shared) // 2)}"
     )
@@ -158,11 +158,11 @@ def test_a_study_with_a_rubric(tmp_path: Path) -> None:
     items = read_table("items", results / "items" / "demo-dialogue.parquet").to_pylist()
     known = {reference for row in items for reference in row["references"]}
     for prompt in endpoint.prompts:
-        own, reference = prompt.split("Response to assess:\n")[1].split(
+        own_part, reference = prompt.split("Response to assess:\n")[1].split(
             "\n\nReference answer, "
         )
         shown = reference.split(":\n", 1)[1].split("\n\nRubric")[0]
-        assert shown in known and shown.split() != own.split()
+        assert shown in known and shown.split() != own_part.split()
     cost = {
         r["statistic"]: r["value"] for r in study.rows("cost") if r["judge"] == "terse"
     }
@@ -235,12 +235,12 @@ def test_the_reference_may_be_the_text_that_was_perturbed(tmp_path: Path) -> Non
     assert (
         len(statuses["original"]) == len(statuses["another"]) == 2 * len(originals) > 0
     )
-    own = 0
+    own_part = 0
     for prompt in endpoint.prompts:
         text, rest = prompt.split("Response to assess:\n")[1].split(
             "\n\nReference answer, "
         )
         reference = rest.split(":\n", 1)[1].split("\n\nRubric")[0]
         assert reference in originals
-        own += text == reference
-    assert own == len(originals) == len(endpoint.prompts) / 2
+        own_part += text == reference
+    assert own_part == len(originals) == len(endpoint.prompts) / 2

@@ -12,7 +12,7 @@ from running import HOME
 
 
 @pytest.mark.slow
-def test_rules_of_another_version_stop_with_one_sentence(tmp_path: Path) -> None:
+def test_rules_of_another_version_stop_with_a_single_sentence(tmp_path: Path) -> None:
     """Rules from a repository, without a package beside them, as snakedeploy has
     them.
     """

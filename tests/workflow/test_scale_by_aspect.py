@@ -56,18 +56,20 @@ def test_each_aspect_has_its_scale_in_prompts_and_in_what_is_read(
     )
     assert prompts["own", "relevance"] == prompts["plain", "relevance"]
     read = {name: scale_of(run.plan, "golden-news", "own", name) for name in ASPECTS}
-    assert [one.step if one else None for one in read.values()] == [0.5, 1, 0.5]
+    assert [row.step if row else None for row in read.values()] == [0.5, 1, 0.5]
     assert read["fluency"] is not None and read["fluency"].labels == WORDS["labels"]
 
 
-def test_one_scale_for_all_and_none_at_all_stay_what_they_were() -> None:
+def test_a_single_scale_for_all_and_none_at_all_stay_what_they_were() -> None:
     card = {"judge": "j", "model": "m", "form": "score-only"}
-    one = Judge.model_validate({**card, "scale": HALVES})
+    entry = Judge.model_validate({**card, "scale": HALVES})
     named = Judge.model_validate({**card, "scale": {"fluency": HALVES}})
-    assert one.scale_on("fluency") == one.scale_on("x") == named.scale_on("fluency")
+    assert entry.scale_on("fluency") == entry.scale_on("x") == named.scale_on("fluency")
     assert named.scale_on("x") is None is Judge.model_validate(card).scale_on("x")
     assert Judge.model_validate(named.model_dump(mode="json")) == named
-    assert [len(each.scales) for each in (one, named, Judge.model_validate(card))] == [
+    assert [
+        len(each.scales) for each in (entry, named, Judge.model_validate(card))
+    ] == [
         1,
         1,
         0,

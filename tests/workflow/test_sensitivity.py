@@ -74,8 +74,8 @@ def _by_policy(study: AskedStudy) -> dict[str, dict[str, dict[str, Any]]]:
     writes.
     """
     path = study.folder / "results" / "asked" / "unread" / "sensitivity.csv"
-    found: dict[str, dict[str, dict[str, Any]]] = {}
+    collected: dict[str, dict[str, dict[str, Any]]] = {}
     with path.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            found.setdefault(row["policy"], {})[row["judge"]] = row
-    return found
+            collected.setdefault(row["policy"], {})[row["judge"]] = row
+    return collected

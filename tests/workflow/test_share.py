@@ -83,10 +83,10 @@ def test_items_not_given_are_not_missing_and_do_not_change_the_numbers() -> None
     scores = {"good": given_only(GOOD, mask), "noisy": NOISY}
     result = by_place(agreement.rows(study(scores, cards=cards)))
     plain = by_place(agreement.rows(study({"good": given_only(GOOD, mask)})))
-    for place, row in result.items():
-        if place[0] == "good":
+    for location, row in result.items():
+        if location[0] == "good":
             assert row["n_missing"] == 0, row
-            assert row["value"] == plain[place]["value"]
+            assert row["value"] == plain[location]["value"]
     row = result["good", None, "clear", "spearman", "pooled"]
     assert row["n"] == 24 and "|share:0.4|" in row["signature"]
     assert result["noisy", None, "clear", "spearman", "pooled"]["n"] == 60
@@ -140,8 +140,8 @@ def test_judges_are_compared_on_shared_items_and_the_note_says_so() -> None:
     assert not result["noisy", "other", "clear", "difference_pearson", "pooled"]["note"]
     small = {name: given_only(score, mask) for name, score in scores.items()}
     alone = by_place(comparison.rows(study(small, comparison=PEARSON)))
-    place = ("good", "noisy", "clear", "difference_pearson", "pooled")
-    assert result[place]["value"] == alone[place]["value"]
+    values = ("good", "noisy", "clear", "difference_pearson", "pooled")
+    assert result[values]["value"] == alone[values]["value"]
     for judge in scores:
         rank = result[judge, None, "clear", "rank_pearson", "pooled"]
         assert (
@@ -192,8 +192,8 @@ def test_a_judge_made_of_others_has_the_items_of_all_its_members() -> None:
         "aspect": "clear",
     }
     members = [scores(a=1, b=2, c=3), scores(a=3, b=None)]
-    _, found = derive_part(members, part=CellPart(**cell), min_annotators=1)
-    by_target = {row["target"]: row["value"] for row in found.to_pylist()}
+    _, result = derive_part(members, part=CellPart(**cell), min_annotators=1)
+    by_target = {row["target"]: row["value"] for row in result.to_pylist()}
     assert by_target == {"a": 2, "b": 2}
 
 
@@ -211,12 +211,12 @@ def test_discernment_of_a_share(study: AskedStudy) -> None:
     for (
         row
     ) in counted:  # the n of a rank-biserial correlation is the pairs that do not tie
-        apart = (row["n_tied"] or 0) if row["statistic"] == "rank_biserial" else 0
-        assert row["n"] + row["n_missing"] + apart == 6, row
+        separate = (row["n_tied"] or 0) if row["statistic"] == "rank_biserial" else 0
+        assert row["n"] + row["n_missing"] + separate == 6, row
 
 
 @pytest.mark.slow
-def test_a_share_is_what_is_asked_and_a_larger_one_asks_only_the_rest(
+def test_a_share_is_what_is_asked_and_a_larger_a_single_asks_only_the_rest(
     study: AskedStudy,
 ) -> None:
     """24 items of 5 texts: a quarter is 6 items, a half 12."""

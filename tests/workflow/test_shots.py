@@ -57,7 +57,13 @@ def test_ratings_lie_in_equal_steps_from_end_to_end() -> None:
 
 def test_the_nearest_texts_are_shown_each_of_another_item() -> None:
     demonstrations = Demonstrations(field(5, 4.9, 1.2, 3.4, 2.1, 4.2, 1.1), FIVE, SCALE)
-    assert sorted(one.rating for one in demonstrations.usual) == [1.1, 2.1, 3.4, 4.2, 5]
+    assert sorted(each.rating for each in demonstrations.usual) == [
+        1.1,
+        2.1,
+        3.4,
+        4.2,
+        5,
+    ]
     variables = demonstrations.variables("another")
     assert sorted(variable["rating"] for variable in variables) == [
         1,
@@ -71,7 +77,7 @@ def test_the_nearest_texts_are_shown_each_of_another_item() -> None:
         for at, system in enumerate("abcde", start=1)
     ]
     mixed = Demonstrations([*same, *field(1, 2, 3, 4)], FIVE, SCALE)
-    assert len({one.subject.item for one in mixed.usual}) == 5
+    assert len({each.subject.item for each in mixed.usual}) == 5
 
 
 def test_no_demonstration_is_of_the_judged_item_or_has_its_source() -> None:
@@ -80,9 +86,9 @@ def test_no_demonstration_is_of_the_judged_item_or_has_its_source() -> None:
     demonstrations = Demonstrations([*ratings, twin], FIVE, SCALE)
     for item in ("i0", "twin", "i4"):
         shown = demonstrations.for_item(item)
-        assert len(shown) == 5 and item not in {one.subject.item for one in shown}
+        assert len(shown) == 5 and item not in {each.subject.item for each in shown}
     assert not {"i0", "twin"} & {
-        one.subject.item for one in demonstrations.for_item("i0")
+        each.subject.item for each in demonstrations.for_item("i0")
     }
     assert (
         demonstrations.for_item("i7")
@@ -126,7 +132,7 @@ def test_a_prompt_is_what_the_form_makes_of_texts_and_demonstrations() -> None:
     aspect = Aspect(aspect="clear", name="Clear", definition="How clear.")
     templates = load("score-shots", [HOME / "config"], where="")
     demonstrations = Demonstrations(field(1, 2, 3, 4, 5, 1, 2, 3, 4, 5), FIVE, SCALE)
-    shown = [(one.subject,) for one in demonstrations.rated]
+    shown = [(each.subject,) for each in demonstrations.rated]
     asked = Questions(
         model,
         judge,
@@ -138,15 +144,15 @@ def test_a_prompt_is_what_the_form_makes_of_texts_and_demonstrations() -> None:
         SUMMARY,
         demonstrations=demonstrations,
     )
-    for number, (one,) in enumerate(shown):
-        values = rated(aspect, SCALE) | {"shots": demonstrations.variables(one.item)}
+    for number, (each,) in enumerate(shown):
+        values = rated(aspect, SCALE) | {"shots": demonstrations.variables(each.item)}
         result = messages(
             "score-shots",
             templates,
             **SUMMARY.names,
             **values,
-            **material(one.material),
-            text=one.text,
+            **material(each.material),
+            text=each.text,
         )
         assert asked[number].asked["messages"] == result
         assert asked.outline(number).key.hex() == asked[number].key
@@ -204,7 +210,7 @@ def test_a_study_with_demonstrations(tmp_path: Path) -> None:
     sources = [row["parts"][0]["text"] for row in items]
     for prompt in prompts:
         before, judged = prompt.split("Now rate another text")
-        ratings = [int(found) for found in re.findall(r"^Rating: (\d)$", before, re.M)]
+        ratings = [int(match) for match in re.findall(r"^Rating: (\d)$", before, re.M)]
         assert sorted(ratings) == [1, 3, 5]
-        own = [source for source in sources if source in judged]
-        assert own and not any(source in before for source in own)
+        collected = [source for source in sources if source in judged]
+        assert collected and not any(source in before for source in collected)

@@ -35,6 +35,6 @@ def test_a_slice_with_a_balanced_accuracy_lower_by_15_points_is_named() -> None:
 def test_most_of_the_doubted_labels_are_flipped(
     judges: int, accuracy: float, least: float
 ) -> None:
-    found, vain, count = benchmark.listed(accuracy, judges, 60)
+    result, vain, count = benchmark.listed(accuracy, judges, 60)
     assert 1 - vain >= least
-    assert found >= 0.4 and count <= 20
+    assert result >= 0.4 and count <= 20

@@ -52,10 +52,10 @@ def put_csv(path: Path, rows: list[Row]) -> None:
 
 
 def put_replies(path: Path, replies: dict[str, Any]) -> None:
-    told = [
+    collected = [
         json.dumps({"item": name, "reply": reply}) for name, reply in replies.items()
     ]
-    path.write_text("\n".join(told), encoding="utf-8")
+    path.write_text("\n".join(collected), encoding="utf-8")
 
 
 def annotation(marked: list[Row]) -> str:
@@ -107,7 +107,7 @@ def written_study(folder: Path) -> Study:
     both.
     """
     put_csv(folder / "games.csv", [game(n) for n in GAMES])
-    put_csv(folder / "spans.csv", [one for mark in MARKS.values() for one in mark])
+    put_csv(folder / "spans.csv", [each for mark in MARKS.values() for each in mark])
     same = {f"G{n}": annotation(MARKS.get(n, [])) for n in GAMES}
     errors = [
         {"location": "Owls won", "explanation": MARK, "severity": 5, "category": MARK},
@@ -216,21 +216,23 @@ def test_what_quotes_can_tell_of_real_marks_is_what_the_documents_say() -> None:
     right = total = 0
     for name, text in texts.items():
         tokens = words_of(text)
-        own = sorted(marked[name], key=lambda row: int(row["DOC_TOKEN_START"]))
-        ends = [(int(row["DOC_TOKEN_START"]), int(row["DOC_TOKEN_END"])) for row in own]
+        own_part = sorted(marked[name], key=lambda row: int(row["DOC_TOKEN_START"]))
+        ends = [
+            (int(row["DOC_TOKEN_START"]), int(row["DOC_TOKEN_END"])) for row in own_part
+        ]
         gold = [
             TextSpan(tokens[first - 1][0], tokens[last - 1][1]) for first, last in ends
         ]
-        places = locate([row["TOKENS"] for row in own], text)
-        found = [
-            TextSpan(one.start or 0, one.end or 0)
-            for one in places
-            if one.match != "not_found"
+        places = locate([row["TOKENS"] for row in own_part], text)
+        collected = [
+            TextSpan(location.start or 0, location.end or 0)
+            for location in places
+            if location.match != "not_found"
         ]
-        right += exact_counts(found, gold).matched
-        total += len(own)
-    most = sum(min(MOST, len(own)) for own in marked.values())
-    assert (total, round(right / total, 2), round(most / total, 2)) == (
+        right += exact_counts(collected, gold).matched
+        total += len(own_part)
+    limit = sum(min(MOST, len(own_part)) for own_part in marked.values())
+    assert (total, round(right / total, 2), round(limit / total, 2)) == (
         1214,
         0.70,
         0.39,
@@ -246,10 +248,13 @@ def test_real_marks_held_against_themselves_are_right(tmp_path: Path) -> None:
     texts, marked, games = real()
     by_name = {name: once(marked[name], text.split()) for name, text in texts.items()}
     put_csv(tmp_path / "games.csv", games)
-    put_csv(tmp_path / "spans.csv", [row for own in by_name.values() for row in own])
+    put_csv(
+        tmp_path / "spans.csv",
+        [row for own_part in by_name.values() for row in own_part],
+    )
     put_replies(
         tmp_path / "people.jsonl",
-        {name: annotation(own) for name, own in by_name.items()},
+        {name: annotation(own_part) for name, own_part in by_name.items()},
     )
     done = annotated(tmp_path, ["people"]).snakemake()
     assert done.returncode == 0, done.stdout[-3000:]

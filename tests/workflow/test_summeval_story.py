@@ -54,7 +54,7 @@ def test_all_articles_rated_leave_the_judge_nothing_to_say(
     assert np.mean(alone.widths) == pytest.approx(np.mean(corrected.widths))
 
 
-def test_twenty_articles_tell_few_pairs_apart_and_the_judge_helps_a_little(
+def test_twenty_articles_tell_few_pairs_separate_and_the_judge_helps_a_little(
     recorded: Any,
 ) -> None:
     each = {"people alone": story.Known(), "corrected": story.Known()}

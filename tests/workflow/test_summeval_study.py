@@ -77,11 +77,11 @@ def test_summeval_fluency_of_gpt35_follows_peoples_coherence(summeval: Path) -> 
         for row in rows(summeval, "criteria")
         if (row["judge"], row["judge_b"]) == ("gpt35-rts", "human")
     ]
-    found = {(row["aspect"], row["aspect_b"]): row["value"] for row in mine}
+    by_key = {(row["aspect"], row["aspect_b"]): row["value"] for row in mine}
     for aspect, values in zip(aspects, expected, strict=True):
-        founds = [found[aspect, other] for other in aspects]
+        founds = [by_key[aspect, other] for other in aspects]
         assert founds == pytest.approx(values, abs=0.005)
-    assert found["fluency", "coherence"] > found["fluency", "fluency"]
+    assert by_key["fluency", "coherence"] > by_key["fluency", "fluency"]
     (astray,) = (row for row in mine if row["statistic"] == "cross_aspect_share")
     assert (astray["value"], astray["n"]) == (0.25, 4)
 
@@ -154,11 +154,14 @@ def test_summeval_texts_on_which_all_experts_agree(summeval: Path) -> None:
         row = by_name(result)["gpt35-rts", aspect, "kappa_linear", "direct"]
         assert row["value"] == pytest.approx(kappa, abs=0.01)
         assert row["n"] == sum(counts) and row["ci_low"] < row["value"] < row["ci_high"]
-        whole = by_name(result)["gpt35-rts", aspect, "pearson", "traditional"]
+        complete = by_name(result)["gpt35-rts", aspect, "pearson", "traditional"]
         pooled = by_name(rows(summeval, "agreement"))[
             "gpt35-rts", aspect, "pearson", "pooled"
         ]
-        assert (whole["value"], whole["ci_low"]) == (pooled["value"], pooled["ci_low"])
+        assert (complete["value"], complete["ci_low"]) == (
+            pooled["value"],
+            pooled["ci_low"],
+        )
 
 
 def test_summeval_views_rank_judges_differently(summeval: Path) -> None:
@@ -198,14 +201,14 @@ def test_summeval_discernment_of_controls(summeval: Path) -> None:
 
 
 def test_summeval_lexical_judges_discern_by_level(summeval: Path) -> None:
-    found = {
+    by_key = {
         (row["judge"], row["perturbation"], row["degree"]): row
         for row in rows(summeval, "discernment")
         if row["statistic"] == "D_exact" and row["perturbation"]
     }
     # unigrams do not know the order of sentences; all lexical judges see fifty deleted
     # characters
-    assert found["rouge-1", "reordering", "major"]["value"] == 0
+    assert by_key["rouge-1", "reordering", "major"]["value"] == 0
     for judge in ("rouge-1", "rouge-2", "rouge-l", "chrf", "bleu", "rules"):
-        row = found[judge, "random-deletions", "major"]
+        row = by_key[judge, "random-deletions", "major"]
         assert row["value"] > 1 and row["n"] == 100 and row["ci_low"] > 1

@@ -48,9 +48,9 @@ def beginning(text: str) -> str:
 
 
 def text_of(prompt: str) -> str:
-    found = TEXT.match(prompt) or TEXT.search(prompt)
-    assert found is not None, prompt
-    return str(next(filter(None, found.groups()))).strip()
+    result = TEXT.match(prompt) or TEXT.search(prompt)
+    assert result is not None, prompt
+    return str(next(filter(None, result.groups()))).strip()
 
 
 def annotate(body: Body) -> Said:
@@ -142,7 +142,7 @@ def texts(study: AskedStudy) -> dict[str, str]:
     return {row["target"]: row["text"] for row in pq.read_table(path).to_pylist()}
 
 
-def test_members_are_asked_once_and_the_supervisor_where_there_is_an_error(
+def test_members_are_asked_once_and_the_supervisor_given_an_error(
     study: AskedStudy, ran: Counter[str]
 ) -> None:
     result = texts(study)
@@ -186,10 +186,10 @@ def test_an_outlier_has_no_say_in_the_errors(
 def test_errors_are_located_and_a_reply_that_cannot_be_read_leaves_none(
     study: AskedStudy, ran: Counter[str]
 ) -> None:
-    told, seen = texts(study), set[bool]()
+    result, seen = texts(study), set[bool]()
     ruled = table(study, "judgments", "by-rule")
     for target, row in table(study, "judgments", "supervised").items():
-        text = told[target]
+        text = result[target]
         kind = kind_of(text)
         assert row["status"] == "ok"
         if kind == 0:

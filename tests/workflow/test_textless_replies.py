@@ -77,10 +77,10 @@ def test_null_empty_and_tool_calls_without_arguments_are_distinguished(
         assert shown.stdout.count("(an empty text)") == expected["empty"]
 
         checked = study.judgescope("check")
-        for told in (ran.stdout, checked.stdout):
-            assert f"{expected['empty']} of shape (an empty text)" in told
-            assert f"{expected[RULES[0]]} of shape (null in place of a text)" in told
-            assert "replies retry STUDY --empty" in told
+        for result in (ran.stdout, checked.stdout):
+            assert f"{expected['empty']} of shape (an empty text)" in result
+            assert f"{expected[RULES[0]]} of shape (null in place of a text)" in result
+            assert "replies retry STUDY --empty" in result
 
         n_asked = len(endpoint.asked)
         reread = study.judgescope("replies", "reread")

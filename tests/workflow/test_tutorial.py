@@ -100,7 +100,7 @@ class Shell:
 
 @pytest.mark.slow
 @pytest.mark.long(20)
-def test_every_command_runs_and_the_report_is_there(tmp_path: Path) -> None:
+def test_every_command_runs_and_the_report_exists(tmp_path: Path) -> None:
     shell = Shell(tmp_path, forked=True)
     home, env = shell.home, shell.env
     out: dict[str, str] = {}

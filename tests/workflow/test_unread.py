@@ -49,7 +49,7 @@ class Followed:
         import numpy as np
 
         numbers = np.array(
-            [int(one[-1]) % 2 for one in (k.ljust(32, b"\0") for k in wanted.keys)]
+            [int(each[-1]) % 2 for each in (k.ljust(32, b"\0") for k in wanted.keys)]
         )
         note = ProgressNote("d", start, CELLS, wanted.keys.astype(KEY), numbers)
         self.log = folder / "m.log"

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.heavy
 
 def both(*words: str, cwd: Path, **streams: str) -> list[tuple[int, str, str]]:
     """Run the same, started and forked; return status, output and errors of each."""
-    found = []
+    collected = []
     for python in (sys.executable, client()):
         done = subprocess.run(
             [python, *words],
@@ -33,8 +33,8 @@ def both(*words: str, cwd: Path, **streams: str) -> list[tuple[int, str, str]]:
             check=False,
             **streams,  # type: ignore[call-overload]
         )
-        found.append((done.returncode, done.stdout, done.stderr))
-    return found
+        collected.append((done.returncode, done.stdout, done.stderr))
+    return collected
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ MISTAKES: dict[
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_is_one_clear_message_and_nothing_is_run(
+def test_a_mistake_is_a_single_clear_message_and_nothing_is_run(
     mistake: str, tmp_path: Path
 ) -> None:
     keys, card, parts = MISTAKES[mistake]
@@ -236,7 +236,7 @@ def test_interrupted_run_goes_on_and_ends_the_same(
     assert outputs(tmp_path / "results" / "small") == expected
 
 
-def test_a_bare_snakemake_comes_to_rest_and_names_the_study_by_its_place(
+def test_a_bare_snakemake_comes_to_rest_and_names_the_study_by_its_location(
     tmp_path: Path,
 ) -> None:
     project = running.copy_project(tmp_path / "project")
@@ -351,10 +351,10 @@ def test_an_interrupt_of_the_command_is_no_failure(tmp_path: Path) -> None:
             break
         time.sleep(0.1)
     os.killpg(process.pid, signal.SIGINT)
-    told, _ = process.communicate(timeout=patience(60))
+    result, _ = process.communicate(timeout=patience(60))
     assert process.returncode != 0
-    assert "same command" in told
-    assert "failed" not in told and "Traceback" not in told
+    assert "same command" in result
+    assert "failed" not in result and "Traceback" not in result
     again = running.run(
         "-m", "judgescope", "run", "study.yaml", "--until=collect", cwd=tmp_path
     )

@@ -16,10 +16,10 @@ EVENTS = {
 it."""
 
 
-def _watch(event: str, told: tuple[object, ...]) -> None:
+def _watch(event: str, message: tuple[object, ...]) -> None:
     if event not in EVENTS:
         return
-    host = told[EVENTS[event]]
+    host = message[EVENTS[event]]
     if EVENTS[event]:
         host = (
             host[0] if isinstance(host, tuple) else None

@@ -103,11 +103,11 @@ def test_rows_with_other_types_are_read() -> None:
     frame["day"] = pd.Timestamp("2024-01-02")
     frame["kind"] = pd.Categorical(["a", "b"] * 20)
     frame.loc[3, "judge"] = float("nan")
-    found = js.audit(frame)
-    assert found.verdicts.loc[0, "n"] == 39
+    page = js.audit(frame)
+    assert page.verdicts.loc[0, "n"] == 39
     rows[3] = {**rows[3], "judge": None}
     expected = js.audit(rows).verdicts["value"]
-    pd.testing.assert_series_equal(found.verdicts["value"], expected)
+    pd.testing.assert_series_equal(page.verdicts["value"], expected)
 
 
 def test_every_option_on_columns_is_an_argument() -> None:
@@ -127,14 +127,14 @@ def test_columns_are_named_as_by_the_command(
     path = write(rows, tmp_path / "mine.csv")
     words = ["--human", 'quality="x, 1",y=2', "--judge", "quality=z", "--system", "m"]
     printed = command(path, capsys, *words, "--scale", "1:5:1")[0]
-    found = js.audit(
+    page = js.audit(
         path,
         human={"quality": ["x, 1", "y=2"]},
         judge={"quality": "z"},
         system="m",
         scale="1:5:1",
     )
-    assert printed == f"{found}\n"
+    assert printed == f"{page}\n"
     flat = js.audit(path, human=["x, 1", "y=2"], judge="z")
     assert flat.columns.query("role == 'people'")["column"].tolist() == ["x, 1", "y=2"]
 
@@ -149,8 +149,8 @@ def test_open_roles_raise_and_name_arguments() -> None:
     rows = [{"c1": row["human"], "c2": row["judge"]} for row in two()]
     with pytest.raises(js.Unclear) as raised:
         js.audit(rows)
-    said = str(raised.value)
-    assert "judge=COLUMN" in said and "--" not in said
+    text = str(raised.value)
+    assert "judge=COLUMN" in text and "--" not in text
     assert {"judge": "c2", "human": "c1"} in raised.value.options
     for option in raised.value.options:
         assert js.audit(rows, **option).exit_code == 0
@@ -237,15 +237,13 @@ def test_the_fragment_is_escaped_and_has_no_script() -> None:
 
 
 def test_numbers_have_every_number_of_the_json() -> None:
-    found = js.audit(made())
-    content = json.loads(found.to_json())
+    page = js.audit(made())
+    content = json.loads(page.to_json())
     [claim] = content["judges"]["gpt-4"]["claims"]
     measures = sum(len(group["measures"]) for group in claim["literature"])
     expected = 1 + len(claim["others"]) + measures + len(content["people"])
-    assert (
-        len(found.numbers) == expected and found.verdicts.loc[0, "rival"] == "systems"
-    )
-    assert found.verdicts.loc[0, "rival_value"] == claim["rival_value"]["value"]
+    assert len(page.numbers) == expected and page.verdicts.loc[0, "rival"] == "systems"
+    assert page.verdicts.loc[0, "rival_value"] == claim["rival_value"]["value"]
 
 
 def test_the_confusion_counts_rows() -> None:

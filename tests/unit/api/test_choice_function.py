@@ -18,11 +18,11 @@ HUMAN = np.where(SOURCE < RATED, QUALITY.ravel(), np.nan)
 
 
 def test_the_correction_turns_a_judges_pick_into_peoples() -> None:
-    found = js.choice(JUDGE, HUMAN, **PLACES).sort_index()
+    result = js.choice(JUDGE, HUMAN, **PLACES).sort_index()
     for form, best in (("human", "d"), ("uncorrected", "c"), ("corrected", "d")):
-        shares = found.loc[("p_best", form), "value"]
+        shares = result.loc[("p_best", form), "value"]
         assert shares.idxmax() == best and shares.sum() == pytest.approx(1)
-    regret = found.loc[("choice_regret", "uncorrected", "")]
+    regret = result.loc[("choice_regret", "uncorrected", "")]
     assert regret["ci_low"] > 0 and regret["n"] == RATED
 
 
@@ -52,21 +52,21 @@ def test_without_a_choice_there_is_an_error(
 
 def test_systems_may_have_names_of_two_types() -> None:
     mixed = np.array([1, "b", 2.5, "d"], dtype=object)[SYSTEM]
-    found = js.choice(JUDGE, HUMAN, source=SOURCE, system=mixed)
-    assert {*found.loc["p_best"].index.get_level_values("system")} == {
+    result = js.choice(JUDGE, HUMAN, source=SOURCE, system=mixed)
+    assert {*result.loc["p_best"].index.get_level_values("system")} == {
         *"bd",
         "1",
         "2.5",
     }
     same = js.choice(JUDGE, HUMAN, **PLACES)
     where = ("p_best", "human")
-    assert found.loc[(*where, "d"), "value"] == same.loc[(*where, "d"), "value"]
+    assert result.loc[(*where, "d"), "value"] == same.loc[(*where, "d"), "value"]
 
 
-def test_a_judge_that_is_not_used_is_said_beside_the_corrected_choice() -> None:
+def test_a_judge_that_is_not_used_is_reported_beside_the_corrected_choice() -> None:
     noise = np.random.default_rng(1).normal(size=JUDGE.size)
-    found = js.choice(noise, HUMAN, **PLACES)
-    notes = found.loc["p_best"]["note"]
+    result = js.choice(noise, HUMAN, **PLACES)
+    notes = result.loc["p_best"]["note"]
     assert "judge not used for" in notes.loc[("corrected", "a")]
     assert "judge not used" not in notes.loc[("human", "a")]
 

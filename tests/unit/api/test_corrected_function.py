@@ -26,9 +26,9 @@ COLUMNS = {name: TABLE[name] for name in ("source", "system")}
 def test_differences_come_before_means_of_systems() -> None:
     result = js.corrected(TABLE["judge"], TABLE["human"], **COLUMNS, ends=(1, 6))
     assert result.index[0] == ("corrected_difference", "one+two")
-    found = result.loc[("corrected_difference", "one+two")]
+    observed = result.loc[("corrected_difference", "one+two")]
     truth = QUALITY[0].mean() - QUALITY[1].mean()
-    assert found["ci_low"] <= truth <= found["ci_high"] and found["n"] == 50
+    assert observed["ci_low"] <= truth <= observed["ci_high"] and observed["n"] == 50
     for system, quality in zip(("one", "two"), QUALITY, strict=True):
         mean = result.loc[("corrected_mean", system), "value"]
         assert mean == pytest.approx(quality.mean())

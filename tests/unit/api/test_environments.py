@@ -42,7 +42,7 @@ print({name: version(name) for name in sys.argv[1:]}, judgescope.__file__)
 
 
 def test_the_lowest_versions_are_those_that_the_project_declares() -> None:
-    bounds = {one.name: one.specifier for one in NEEDED}
+    bounds = {each.name: each.specifier for each in NEEDED}
     assert bounds.keys() == LOWEST_PINS.keys() and "scipy" in bounds
     for name, pin in LOWEST_PINS.items():
         bound = str(bounds[name]).removeprefix(">=")
@@ -57,7 +57,7 @@ def test_the_project_declares_what_the_environment_of_studies_is_locked_from() -
         if line and not line.startswith(("#", "-r"))
     }
     extra = {Requirement(line).name for line in EXTRAS["workflow"]}
-    needed = {one.name for one in NEEDED}
+    needed = {each.name for each in NEEDED}
     assert names == needed | extra | {"setuptools"}
     # A study needs what a notebook needs, and nothing of the base is named twice.
     assert needed & extra == {"pandas"}
@@ -114,8 +114,8 @@ def test_another_python_passes_the_quick_tests(minor: int) -> None:
     ):
         pytest.skip(f"Python 3.{minor} is not installed")
     makefile = (HOME / "Makefile").read_text("utf-8")
-    apart, slower = re.findall(r"^(?:APART|SLOWER) := (.*)$", makefile, re.M)
-    lane = ["--hypothesis-profile", "quick", "-m", f"not ({apart} or {slower})"]
+    separate, slower = re.findall(r"^(?:APART|SLOWER) := (.*)$", makefile, re.M)
+    lane = ["--hypothesis-profile", "quick", "-m", f"not ({separate} or {slower})"]
     lane += ["-p", "no:xdist", "-p", "no:cacheprovider", "--assert=plain"]
     command = [str(built(f".venv-python3.{minor}")), "-m", "pytest", "-q", *lane]
     outside = {

@@ -26,8 +26,8 @@ def test_the_worked_examples_are_right() -> None:
 
 
 def test_values_are_those_of_scikit_learn() -> None:
-    found = js.labels(JUDGE, HUMAN)
-    value = found.numbers["value"]
+    result = js.labels(JUDGE, HUMAN)
+    value = result.numbers["value"]
     assert value["label_accuracy", ""] == pytest.approx(np.mean(JUDGE == HUMAN))
     expected = {
         "balanced_accuracy": metrics.balanced_accuracy_score(HUMAN, JUDGE),
@@ -40,7 +40,7 @@ def test_values_are_those_of_scikit_learn() -> None:
     recalls = metrics.recall_score(HUMAN, JUDGE, labels=WORDS, average=None)
     assert value["label_recall"][WORDS].tolist() == pytest.approx(recalls.tolist())
     matrix = metrics.confusion_matrix(HUMAN, JUDGE, labels=WORDS)
-    assert found.matrix.loc[WORDS, WORDS].to_numpy().tolist() == matrix.tolist()
+    assert result.matrix.loc[WORDS, WORDS].to_numpy().tolist() == matrix.tolist()
     assert "ac1" in value and "tpr" not in value
 
 
@@ -57,7 +57,7 @@ def test_several_raters_count_by_their_lower_median_or_majority() -> None:
     ("given", "bad"),
     [({"positive": "cat"}, "dog"), ({"ordered": ["dog", "cat"]}, "dog")],
 )
-def test_which_label_is_positive_can_be_said(
+def test_which_label_is_positive_can_be_reported(
     given: dict[str, object], bad: str
 ) -> None:
     judge = ["cat", "dog", "dog", "cat"]
@@ -71,9 +71,9 @@ def test_which_label_is_positive_can_be_said(
 def test_cells_are_compared_without_case_and_missing_ones_are_left_out() -> None:
     judge = pd.Series([True, False, None, True])
     human = pd.Series(["TRUE", "false", "true", ""])
-    found = js.labels(judge, human)
-    assert found.matrix.to_numpy().sum() == 2
-    accuracy = found.numbers.loc[("label_accuracy", "")]
+    result = js.labels(judge, human)
+    assert result.matrix.to_numpy().sum() == 2
+    accuracy = result.numbers.loc[("label_accuracy", "")]
     assert accuracy["value"] == 1.0 and accuracy["n_missing"] == 2
 
 
@@ -99,8 +99,8 @@ def test_labels_that_do_not_fit_are_refused(
 
 def test_agreement_of_words_is_that_of_labels() -> None:
     with pytest.warns(UserWarning, match="words have no place on a scale"):
-        found = js.agreement(JUDGE, HUMAN)
-    pd.testing.assert_frame_equal(found, js.labels(JUDGE, HUMAN).numbers)
+        result = js.agreement(JUDGE, HUMAN)
+    pd.testing.assert_frame_equal(result, js.labels(JUDGE, HUMAN).numbers)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         js.agreement(["1", "2", "4"], [1, 2, 3])
@@ -123,18 +123,18 @@ def test_choices_count_half_where_the_judge_says_tie() -> None:
 
 
 def test_a_judge_that_always_takes_the_first_text_contradicts_itself() -> None:
-    found = js.pairs([1] * 6, [1, 2] * 3, swapped=[1] * 6)
-    value = found.numbers["value"]
+    result = js.pairs([1] * 6, [1, 2] * 3, swapped=[1] * 6)
+    value = result.numbers["value"]
     assert value["order_consistency", "judge"] == 0.0
     assert value["first_position_rate", "judge"] == 1.0
     assert value["accuracy_comparison_half", "judge"] == 0.5
-    assert found.matrix["tie"].tolist() == [3, 0, 3]
+    assert result.matrix["tie"].tolist() == [3, 0, 3]
 
 
 def test_the_majority_of_people_counts() -> None:
-    found = js.pairs([1, 2], [[1, 1, 2], [1, 2, "tie"]])
-    assert found.matrix.loc["first", "first"] == 1
-    assert found.matrix.loc["tie", "second"] == 1
+    result = js.pairs([1, 2], [[1, 1, 2], [1, 2, "tie"]])
+    assert result.matrix.loc["first", "first"] == 1
+    assert result.matrix.loc["tie", "second"] == 1
 
 
 def test_a_word_that_is_no_choice_is_refused() -> None:

@@ -49,11 +49,11 @@ def test_correlations_are_scipys_at_every_level() -> None:
         ("kendall_b", stats.kendalltau),
     ):
         groups = [
-            one
-            for _, one in frame.groupby("source")
-            if one.x.nunique() > 1 < one.y.nunique()
+            group
+            for _, group in frame.groupby("source")
+            if group.x.nunique() > 1 < group.y.nunique()
         ]
-        by_source = [function(one.x, one.y)[0] for one in groups]
+        by_source = [function(group.x, group.y)[0] for group in groups]
         values = result.loc[name]["value"]
         assert values["pooled"] == pytest.approx(function(JUDGE, mean)[0])
         assert values["by_source"] == pytest.approx(np.mean(by_source))
@@ -90,7 +90,7 @@ def test_a_gap_is_counted_in_every_type() -> None:
     ]
     nullable = pd.Series(gap).astype("Int64")
     pd.testing.assert_frame_equal(js.agreement(nullable, HUMAN), expected)
-    absent = [None if np.isnan(one) else one for one in gap]
+    absent = [None if np.isnan(each) else each for each in gap]
     pd.testing.assert_frame_equal(js.agreement(absent, HUMAN), expected)
 
 
@@ -126,10 +126,10 @@ def test_a_paired_test_of_the_deciding_number_is_within_sources() -> None:
     result = js.paired_test(
         JUDGE, other, HUMAN, source=SOURCE, statistic="normal_scores"
     )
-    place = ("normal_scores", "within_source")
+    location = ("normal_scores", "within_source")
     values = [
-        js.agreement(one, HUMAN, source=SOURCE).loc[place, "value"]
-        for one in (JUDGE, other)
+        js.agreement(each, HUMAN, source=SOURCE).loc[location, "value"]
+        for each in (JUDGE, other)
     ]
     assert result.difference.value == pytest.approx(values[0] - values[1])
     assert result.difference.ci_low is not None and result.p < 0.05
@@ -163,7 +163,7 @@ def test_soft_pairwise_accuracy_counts_all_flips_of_few_sources() -> None:
     assert result.value == pytest.approx(np.mean(gaps)) and result.n == 4
 
 
-def test_a_judge_that_repeats_the_raters_takes_their_place() -> None:
+def test_a_judge_that_repeats_the_raters_takes_their_location() -> None:
     ratings = np.repeat(HUMAN[:, :1], 3, axis=1)
     result = js.alt_test(ratings[:, 0], ratings, source=SOURCE, closeness="accuracy")
     assert result.winning_rate.value == result.advantage.value == 1
@@ -175,7 +175,7 @@ def test_a_judge_that_repeats_the_raters_takes_their_place() -> None:
     assert js.alt_test(JUDGE, ratings[:, :2]).winning_rate.note == "fewer than 3 raters"
 
 
-def test_discernment_of_one_aspect_is_the_wilcoxon_test() -> None:
+def test_discernment_of_a_single_aspect_is_the_wilcoxon_test() -> None:
     before, after = JUDGE, JUDGE - RNG.permutation(np.arange(N) - 12) / 7
     result = js.discernment(before, after)
     d = (before - after).round(9)
@@ -200,7 +200,7 @@ def test_discernment_weighs_the_aspects_that_columns_name() -> None:
     alone = js.discernment(before[["clear"]], after[["clear"]])
     weighted = js.discernment(before, after, weights={"clear": 1.0, "true": 0.0})
     for name in ("D_ew", "D_hmp", "D_exact"):
-        values = (one.loc[("", name), "value"] for one in (alone, weighted))
+        values = (each.loc[("", name), "value"] for each in (alone, weighted))
         assert next(values) == pytest.approx(next(values))
     even = js.discernment(before, after)
     assert even.loc[("", "D_ew"), "value"] < weighted.loc[("", "D_ew"), "value"]

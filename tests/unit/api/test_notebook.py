@@ -76,5 +76,5 @@ def test_the_notebook_runs(
     assert lengths[0] > 10 == lengths[1]
 
 
-def test_the_page_has_at_most_150_lines() -> None:
+def test_the_page_has_no_more_than_150_lines() -> None:
     assert len((HOME / "docs" / "notebook.md").read_text("utf-8").splitlines()) <= 150

@@ -117,7 +117,7 @@ def test_discernment_of_the_scores_is_that_of_the_table(results: StudyResults) -
 
 
 @pytest.mark.slow
-def test_a_table_that_is_not_there_is_an_error_that_names_the_others(
+def test_a_table_that_is_missing_is_an_error_that_names_the_others(
     results: StudyResults,
 ) -> None:
     assert "confusion" in METHODS

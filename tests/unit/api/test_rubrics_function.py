@@ -19,32 +19,32 @@ WHERE = {"response": RESPONSE, "criterion": CRITERION, "points": POINTS}
 
 
 def test_numbers_of_a_rubric() -> None:
-    found = js.rubrics(
+    result = js.rubrics(
         JUDGE, HUMAN.astype(float), source=SOURCE, system=SYSTEM, **WHERE
     )
     scores = (POINTS * JUDGE).reshape(RESPONSES, CRITERIA).sum(axis=1) / 8
-    mean = found.loc[("judge", "rubric_score", ""), "value"]
+    mean = result.loc[("judge", "rubric_score", ""), "value"]
     assert mean == pytest.approx(scores.mean())
-    of_a = found.loc[("judge", "rubric_score", "system: a"), "value"]
+    of_a = result.loc[("judge", "rubric_score", "system: a"), "value"]
     assert of_a == pytest.approx(scores[::2].mean())
     hits = [
         np.mean(JUDGE[HUMAN[:, rater] == label] == label)
         for label in (0, 1)
         for rater in (0, 1)
     ]
-    balanced = found.loc[("judge", "rubric_balanced_accuracy", ""), "value"]
+    balanced = result.loc[("judge", "rubric_balanced_accuracy", ""), "value"]
     assert min(hits) <= balanced <= max(hits)
-    assert found.loc[("experts", "rubric_f1", ""), "value"] > 0.7
+    assert result.loc[("experts", "rubric_f1", ""), "value"] > 0.7
 
 
 def test_labels_of_criteria_name_the_rows() -> None:
     names = np.array(["risk", "when", "scares"])[CRITERION]
     table = pd.DataFrame({"judge": JUDGE, "human": HUMAN[:, 0].astype(float)})
-    found = js.rubrics(
+    result = js.rubrics(
         table["judge"], table["human"], response=RESPONSE, criterion=names,
         theme=np.where(names == "risk", "risk", "rest"),
     )  # fmt: skip
-    parts = {part for who, _, part in found.index if who == "judge"}
+    parts = {part for who, _, part in result.index if who == "judge"}
     assert parts >= {"criterion: risk", "criterion: when", "theme: risk"}
 
 

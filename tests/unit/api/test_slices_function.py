@@ -15,29 +15,29 @@ TOPIC = np.where(SOURCE % 3 == 0, "law", "news")
 JUDGE = np.where(TOPIC == "law", RNG.normal(size=SOURCE.size), HUMAN + 0.1)
 
 
-def test_the_worse_part_has_its_own_number_and_a_gap() -> None:
-    found = js.slices(JUDGE, HUMAN, {"topic": TOPIC}, source=SOURCE)
+def test_the_worse_part_has_a_separate_number_and_a_gap() -> None:
+    result = js.slices(JUDGE, HUMAN, {"topic": TOPIC}, source=SOURCE)
     law = TOPIC == "law"
     alone = within_sources(JUDGE[law], HUMAN[law], SOURCE[law], SOURCES).estimate
-    number = found.loc[("normal_scores", "topic: law")]
+    number = result.loc[("normal_scores", "topic: law")]
     assert number["value"] == pytest.approx(alone.value, abs=1e-12)
-    gap = found.loc[("slice_gap_normal_scores", "topic: law")]
-    news = found.loc[("normal_scores", "topic: news")]
+    gap = result.loc[("slice_gap_normal_scores", "topic: law")]
+    news = result.loc[("normal_scores", "topic: news")]
     assert gap["value"] == pytest.approx(number["value"] - news["value"])
-    assert found.loc[("slice_p_holm_normal_scores", "topic: law"), "value"] < 0.01
+    assert result.loc[("slice_p_holm_normal_scores", "topic: law"), "value"] < 0.01
 
 
 def test_a_frame_is_columns_and_missing_values_are_in_no_slice() -> None:
     frame = pd.DataFrame({"topic": TOPIC, "kind": [None, "a", "b", "b"] * SOURCES})
-    found = js.slices(JUDGE, HUMAN, frame, source=SOURCE)
-    parts = {part for _, part in found.index}
+    result = js.slices(JUDGE, HUMAN, frame, source=SOURCE)
+    parts = {part for _, part in result.index}
     assert parts == {"topic: law", "topic: news", "kind: a", "kind: b", ""}
 
 
 def test_few_sources_have_a_reason_and_no_number() -> None:
     topic = np.where(SOURCE < 5, "law", "news")
-    found = js.slices(JUDGE, HUMAN, {"topic": topic}, source=SOURCE)
-    row = found.loc[("normal_scores", "topic: law")]
+    result = js.slices(JUDGE, HUMAN, {"topic": topic}, source=SOURCE)
+    row = result.loc[("normal_scores", "topic: law")]
     assert np.isnan(row["value"]) and row["note"] == "too few: 5 sources"
 
 
@@ -53,7 +53,7 @@ def test_a_column_of_another_order_is_an_error() -> None:
 
 
 @pytest.mark.parametrize("columns", [{}, {"topic": ["a"] * SOURCE.size}])
-def test_without_two_values_there_is_nothing_to_compare(
+def test_without_two_values_nothing_needs_to_compare(
     columns: dict[str, list[str]],
 ) -> None:
     with pytest.raises(ValueError, match="has two values"):

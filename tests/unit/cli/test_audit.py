@@ -47,8 +47,8 @@ def page(
 
     def run(rows: Rows, *words: str, name: str = "mine.csv") -> tuple[int, str]:
         status = audit(write(rows, Path(name)), *words)
-        said = capsys.readouterr()
-        return status, said.out + said.err
+        printed = capsys.readouterr()
+        return status, printed.out + printed.err
 
     return run
 
@@ -68,9 +68,9 @@ TITLES = {
 """How a part of the page begins -> its name."""
 
 
-def parts_of(said: str) -> dict[str, str]:
+def parts_of(text: str) -> dict[str, str]:
     """The parts of a page by name, in their order."""
-    columns, verdict, *others = said.strip().split("\n\n")
+    columns, verdict, *others = text.strip().split("\n\n")
     parts = {"columns": columns, "verdict": verdict}
     for part in others:
         begins = [begin for begin in TITLES if part.startswith(begin)]
@@ -81,8 +81,8 @@ def parts_of(said: str) -> dict[str, str]:
 def test_the_page_says_columns_verdict_and_what_one_more_column_adds(
     page: Page,
 ) -> None:
-    status, said = page(made())
-    parts = parts_of(said)
+    status, text = page(made())
+    parts = parts_of(text)
     assert list(parts) == [
         *("columns", "verdict", "picture", "numbers"),
         *("rows", "supports", "adds", "last"),
@@ -110,8 +110,8 @@ def test_the_page_says_columns_verdict_and_what_one_more_column_adds(
 
 def test_a_judge_has_the_id_of_its_card_in_the_list_of_columns(page: Page) -> None:
     rows = [{**row, "bleu": row["quality_gpt4"]} for row in made(100)]
-    status, said = page(rows, "--judge", "bleu")
-    assert status == 0 and "judge       bleu\n" in said
+    status, text = page(rows, "--judge", "bleu")
+    assert status == 0 and "judge       bleu\n" in text
 
 
 def test_the_readme_shows_the_verdict_on_the_shipped_ratings(
@@ -123,14 +123,14 @@ def test_the_readme_shows_the_verdict_on_the_shipped_ratings(
     [line] = re.findall(r"judgescope audit config/demo/hanna.csv(.*\n.*)", before)
     words = shlex.split(line.replace("\\\n", ""))
     assert audit(HOME / "config" / "demo" / "hanna.csv", *words) == 0
-    said = capsys.readouterr().out
+    printed = capsys.readouterr().out
     for judge in shown.split("\n    relevance_"):
-        assert " ".join(judge.split()) in " ".join(said.split())
+        assert " ".join(judge.split()) in " ".join(printed.split())
 
 
 def test_two_columns_are_enough_and_the_page_says_what_they_lack(page: Page) -> None:
-    status, said = page(two())
-    parts = parts_of(said)
+    status, text = page(two())
+    parts = parts_of(text)
     supports = parts["supports"]
     adds = parts["adds"]
     assert status == 0 and "\njudge: Better than chance" in parts["verdict"]
@@ -153,11 +153,11 @@ def test_scores_without_texts_are_joined_by_source_and_system(page: Page) -> Non
         {"question": f"q{at // 5}", "system": f"s{at % 5}", **row}
         for at, row in enumerate(two())
     ]
-    status, said = page(rows)
-    assert status == 0 and "source      question" in said
-    assert "within sources on 60 of 60 texts, 12 of 12 sources" in said
-    status, said = page([{**row, "question": f"q{at}"} for at, row in enumerate(two())])
-    assert status == 0 and "60 of 60 texts, 60 of 60 sources" in said
+    status, text = page(rows)
+    assert status == 0 and "source      question" in text
+    assert "within sources on 60 of 60 texts, 12 of 12 sources" in text
+    status, text = page([{**row, "question": f"q{at}"} for at, row in enumerate(two())])
+    assert status == 0 and "60 of 60 texts, 60 of 60 sources" in text
 
 
 def test_ids_of_rows_that_share_a_source_are_named_as_a_problem(page: Page) -> None:
@@ -198,18 +198,18 @@ def test_other_texts_than_those_taken_for_the_judged_ones_are_named_at_the_verdi
         {**row, "task": f"Write at length about mill {at // 5} at Orrin, by the river."}
         for at, row in enumerate(rows)
     ]
-    status, said = page(
+    status, text = page(
         [{**row, "writer": "abcde"[at % 5]} for at, row in enumerate(shared)]
     )
-    assert status == 0 and "12 of 12 sources" in said and "not used" not in said
+    assert status == 0 and "12 of 12 sources" in text and "not used" not in text
 
 
 def test_an_aspect_is_displayed_as_its_columns_spell_it(page: Page) -> None:
     rows = [{"güte_1": row["human"], "güte_judge": row["judge"]} for row in two()]
-    status, said = page(rows)
-    assert status == 0 and "rating      Güte: güte_1" in said
+    status, text = page(rows)
+    assert status == 0 and "rating      Güte: güte_1" in text
     assert (
-        "judge: güte_judge (Güte)" in said and "agreeing with people on Güte (" in said
+        "judge: güte_judge (Güte)" in text and "agreeing with people on Güte (" in text
     )
     rows = [{"güte": row["human"], "judge": row["judge"]} for row in two()]
     assert "agreeing with people on Güte (" in page(rows, "--human", "güte=güte")[1]
@@ -226,8 +226,8 @@ def test_columns_named_after_people_are_raters_and_the_page_says_why(
         }
         for row in made()
     ]
-    said = page(rows)[1]
-    assert "Assumed:    anna, ben" in said and "names of people" in said
+    text = page(rows)[1]
+    assert "Assumed:    anna, ben" in text and "names of people" in text
     assert "Assumed:" not in page(rows, "--human", "overall=anna,ben")[1]
 
 
@@ -261,8 +261,8 @@ def test_a_column_named_judge_that_cannot_be_read_is_explained(
     page: Page, cells: list[str], reason: str
 ) -> None:
     rows = [{**row, "judge": cells[at > 0]} for at, row in enumerate(two(20))]
-    status, said = page(rows)
-    assert status == 3 and f"skipped: {reason}" in said
+    status, text = page(rows)
+    assert status == 3 and f"skipped: {reason}" in text
 
 
 UNREAD: dict[str, tuple[list[Any], str]] = {
@@ -282,12 +282,12 @@ UNREAD: dict[str, tuple[list[Any], str]] = {
 def test_a_raters_column_that_is_not_used_is_named_with_the_reason(
     page: Page, fault: str
 ) -> None:
-    cells, said = UNREAD[fault]
+    cells, text = UNREAD[fault]
     rows = made()
     for row, cell in zip(rows, cells, strict=False):
         row["Quality (Ben)"] = cell
     columns = page(rows)[1].split("\n\n")[0]
-    assert f"note: not read as ratings: Quality (Ben) ({said}" in columns
+    assert f"note: not read as ratings: Quality (Ben) ({text}" in columns
     assert (
         "not used    Quality (Ben), seconds" in columns and "seconds (" not in columns
     )
@@ -312,7 +312,7 @@ def test_an_invalid_label_or_choice_of_a_rater_is_named_with_the_nearest(
     assert f"note: not read as ratings: {reason}" in page(choices)[1]
 
 
-def test_other_columns_are_not_said_to_look_like_ratings(page: Page) -> None:
+def test_other_columns_are_not_reported_to_look_like_ratings(page: Page) -> None:
     others = {"judge_model": "gpt-4o", "quality_comment": "fine", "price": 0, "seed": 3}
     others |= {"judge_reason": "ok", "gpt4_cost": "0.1$", "judge_error": "", "Set": "A"}
     rows = [{**row, **others, "price": at * 37} for at, row in enumerate(made())]
@@ -320,8 +320,8 @@ def test_other_columns_are_not_said_to_look_like_ratings(page: Page) -> None:
         {**row, "llm": ("gpt-4o", "Claude 3")[at % 2]} for at, row in enumerate(rows)
     ]
     rows[7]["Set"] = "x y"
-    status, said = page(rows, "--require", "spearman=.3")
-    assert status == 0 and "note: not read" not in said
+    status, text = page(rows, "--require", "spearman=.3")
+    assert status == 0 and "note: not read" not in text
 
 
 @pytest.mark.parametrize("cell", ["", " NaN ", "nan"])
@@ -344,13 +344,13 @@ def test_the_page_counts_missing_ratings_scores_and_choices(page: Page) -> None:
         rows[at]["Quality (Ben)"] = ("", "NA")[at % 2]
     for at in range(6):
         rows[at]["quality_gpt4"] = ("NaN", None)[at % 2]
-    status, said = page(rows)
+    status, text = page(rows)
     assert (
         status == 0
-        and "values 1 to 5; Quality (Ben): 30 of 60 ratings missing)" in said
+        and "values 1 to 5; Quality (Ben): 30 of 60 ratings missing)" in text
     )
-    assert "judge       gpt4: quality_gpt4 (quality; 6 of 60 scores missing)" in said
-    assert "no interval: 6 sources)." in " ".join(said.split()) and "(n = 30; " in said
+    assert "judge       gpt4: quality_gpt4 (quality; 6 of 60 scores missing)" in text
+    assert "no interval: 6 sources)." in " ".join(text.split()) and "(n = 30; " in text
     for name in ("mine.csv", "mine.jsonl"):
         columns = json.loads(page(rows, "--json", name=name)[1])["columns"]
         assert columns["missing"] == {"Quality (Ben)": 30, "quality_gpt4": 6}
@@ -358,9 +358,9 @@ def test_the_page_counts_missing_ratings_scores_and_choices(page: Page) -> None:
     choices[3]["winner (Ben)"] = choices[4]["gpt4_winner"] = choices[5][
         "gpt4_winner"
     ] = "NaN"
-    said = page(choices)[1]
-    assert "winner (Anna), winner (Ben) (winner (Ben): 1 of 60 choices missing)" in said
-    assert "judge       gpt4_winner (2 of 60 choices missing)" in said
+    text = page(choices)[1]
+    assert "winner (Anna), winner (Ben) (winner (Ben): 1 of 60 choices missing)" in text
+    assert "judge       gpt4_winner (2 of 60 choices missing)" in text
     assert "missing" not in page(made())[1] and "] (n = " in page(made())[1].replace(
         "\n  ", " "
     )
@@ -398,19 +398,19 @@ def test_without_texts_the_verdict_says_that_length_is_not_tested(page: Page) ->
 
 
 def test_a_bar_on_labels_says_that_ratings_are_numbers(page: Page) -> None:
-    status, said = page(two(), "--require", "tnr=.5")
+    status, text = page(two(), "--require", "tnr=.5")
     needs = (
         "Bad caught (it needs labels such as pass/fail; the ratings are numbers 1 to 5)"
     )
-    assert status == 2 and needs in " ".join(said.split())
-    status, said = page(two(), "--require", "accuracy_comparison_half=.5")
-    assert status == 2 and "(this file does not support it)" in " ".join(said.split())
+    assert status == 2 and needs in " ".join(text.split())
+    status, text = page(two(), "--require", "accuracy_comparison_half=.5")
+    assert status == 2 and "(this file does not support it)" in " ".join(text.split())
 
 
 def test_a_json_object_is_not_a_choice(page: Page) -> None:
     rows = [{"human": {"name": "x"}, "judge": row["judge"]} for row in two(20)]
-    status, said = page(rows, name="mine.jsonl")
-    assert status == 3 and "cannot tell which column has people's ratings" in said
+    status, text = page(rows, name="mine.jsonl")
+    assert status == 3 and "cannot tell which column has people's ratings" in text
 
 
 def test_a_judge_that_knows_nothing_is_not_shown_to_be_better_than_chance(
@@ -418,7 +418,8 @@ def test_a_judge_that_knows_nothing_is_not_shown_to_be_better_than_chance(
 ) -> None:
     scores = np.random.default_rng(0).permutation([row["judge"] for row in two(200)])
     rows = [
-        {**row, "judge": int(one)} for row, one in zip(two(200), scores, strict=True)
+        {**row, "judge": int(score)}
+        for row, score in zip(two(200), scores, strict=True)
     ]
     assert "judge: Not shown to be better" in page(rows)[1]
 
@@ -468,13 +469,13 @@ def test_a_long_table_has_aspects_and_says_which_raters_are_models() -> None:
     ]
     sheet = InitTable(Path("x.csv"), range(len(rows)), rows, list(rows[0]), [])
     wide = unfolded(sheet, {})
-    found = wide.known
-    assert found is not None and len(wide.rows) == 6
-    assert found.ratings == {
+    known = wide.known
+    assert known is not None and len(wide.rows) == 6
+    assert known.ratings == {
         "fluency": ["kim (fluency)"],
         "use-of-facts": ["kim (use-of-facts)"],
     }
-    assert found.judges == {
+    assert known.judges == {
         "zed": {"fluency": "zed (fluency)", "use-of-facts": "zed (use-of-facts)"}
     }
 
@@ -504,8 +505,8 @@ def test_many_raters_of_a_long_table_share_a_column() -> None:
     ] + [{"id": at, "worker_id": "gpt", "rating": 2, "x": 1} for at in range(10)]
     sheet = InitTable(Path("x.csv"), range(40), rows, list(rows[0]), [])
     wide = unfolded(sheet, {})
-    found = wide.known
-    assert found is not None and found.ratings == {"overall": ["people"]}
+    known = wide.known
+    assert known is not None and known.ratings == {"overall": ["people"]}
     assert wide.rows[0]["people"] == [0, 0, 0] and wide.rows[0]["gpt"] == 2
 
 
@@ -520,15 +521,15 @@ def test_many_raters_of_a_long_table_share_a_column() -> None:
 def test_the_exit_code_says_whether_the_bar_is_met(
     page: Page, bar: str, status: int, word: str
 ) -> None:
-    code, said = page(two(), "--require", bar)
+    code, text = page(two(), "--require", bar)
     assert (
         code,
-        f"Required minimums (bars): {word} (exit code {status})." in said,
+        f"Required minimums (bars): {word} (exit code {status})." in text,
     ) == (
         status,
         True,
     )
-    assert len(said.split("\n\n")[1].splitlines()) <= 10
+    assert len(text.split("\n\n")[1].splitlines()) <= 10
 
 
 UNREAD_JUDGES: dict[str, tuple[list[Any], str]] = {
@@ -545,13 +546,13 @@ UNREAD_JUDGES: dict[str, tuple[list[Any], str]] = {
 def test_a_bar_is_not_met_without_a_judge_that_cannot_be_read(
     page: Page, fault: str
 ) -> None:
-    cells, said = UNREAD_JUDGES[fault]
+    cells, message = UNREAD_JUDGES[fault]
     rows = [{**row, "gpt4": at} for at, row in enumerate(two())]
     for at, row in enumerate(rows):
         row["gpt4"] = cells[at] if at < len(cells) else at
         row["human"] = row["human"] if at < 30 else ""
     status, text = page(rows, "--require", "spearman=.3")
-    assert status == 3 and "column gpt4\n" in text and said in text
+    assert status == 3 and "column gpt4\n" in text and message in text
     assert "or name the judges that must meet the bar: --judge judge" in text
     assert (
         page(rows)[0]
@@ -603,9 +604,9 @@ BROKEN: dict[str, tuple[Rows, str]] = {
 
 @pytest.mark.parametrize("fault", sorted(BROKEN))
 def test_input_that_cannot_be_used_is_named_with_code_3(page: Page, fault: str) -> None:
-    rows, said = BROKEN[fault]
+    rows, text = BROKEN[fault]
     status, page_said = page(rows)
-    assert status == 3 and said in page_said and "Traceback" not in page_said
+    assert status == 3 and text in page_said and "Traceback" not in page_said
     assert "mine.csv" in page_said
 
 
@@ -616,11 +617,11 @@ def test_several_rows_of_an_error_are_those_of_the_file(page: Page) -> None:
     many = ", ".join(
         str(at) for at, row in enumerate(made(), 2) if row["Quality (Ben)"] == 5
     )
-    said = page(made(), "--scale", "1:4:1", "--human", "quality=Quality (Ben)")[1]
+    text = page(made(), "--scale", "1:4:1", "--human", "quality=Quality (Ben)")[1]
     first = ", ".join(many.split(", ")[:5])
     assert (
         f"where:   mine.csv, rows {first}, … ({len(many.split(', '))} in all), column"
-        in said
+        in text
     )
 
 
@@ -666,8 +667,8 @@ def test_the_nearest_option_is_named(
 def test_an_error_of_empty_cells_says_what_to_do(
     page: Page, rows: Rows, todo: str
 ) -> None:
-    status, said = page(rows)
-    assert status == 3 and "mine.csv, row 62" in said and f"do:      {todo}" in said
+    status, text = page(rows)
+    assert status == 3 and "mine.csv, row 62" in text and f"do:      {todo}" in text
 
 
 def test_a_table_of_names_without_rows_says_what_to_add(
@@ -687,9 +688,9 @@ def test_of_several_files_their_folder_is_named(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     status = audit(Path("logs/a.json"), "logs/b.json", "logs/c.json", "logs/d.json")
-    said = capsys.readouterr().err
-    assert status == 3 and "4 files: logs/a.json, logs/b.json, logs/c.json, …" in said
-    assert "judgescope audit logs\n" in said and "option" not in said
+    errors = capsys.readouterr().err
+    assert status == 3 and "4 files: logs/a.json, logs/b.json, logs/c.json, …" in errors
+    assert "judgescope audit logs\n" in errors and "option" not in errors
 
 
 def test_a_closed_pipe_is_no_missed_bar(
@@ -710,8 +711,8 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_read(
     monkeypatch.setattr(table, "MOST_ROWS", 50)
     assert page(two())[0] == 3
     monkeypatch.setattr(table, "MOST_BYTES", 50)
-    status, said = page(two())
-    assert status == 3 and "too large for an audit" in said and "bytes" in said
+    status, text = page(two())
+    assert status == 3 and "too large for an audit" in text and "bytes" in text
 
 
 def test_columns_can_be_named(page: Page) -> None:
@@ -737,9 +738,9 @@ def test_where_names_say_who_are_people_the_rest_is_a_judge(page: Page) -> None:
 def test_what_data_say_is_text_in_the_terminal_and_on_the_page(page: Page) -> None:
     bad = "judge <script>alert(1)</script>\x1b[31m __import__('os')"
     rows = [{"human {{7*7}}": row["human"], bad: row["judge"]} for row in two()]
-    status, said = page(rows, "--html", "page.html", name="mine.jsonl")
+    status, text = page(rows, "--html", "page.html", name="mine.jsonl")
     html = Path("page.html").read_text(encoding="utf-8")
-    assert status == 0 and "\x1b" not in said
+    assert status == 0 and "\x1b" not in text
     assert (
         "<script>alert" not in html
         and "&lt;script&gt;alert(1)" in html
@@ -762,8 +763,8 @@ def test_a_study_is_written_once_and_nothing_else(page: Page, tmp_path: Path) ->
     kinds = {path.parts[-2] for path in Path("study").rglob("*.yaml")}
     assert kinds == {"aspects", "datasets", "judges", "models", "studies"}
     assert not (Path("study") / "results").exists()
-    status, said = page(made(), "--write", "study")
-    assert status == 3 and "already exists" in said
+    status, text = page(made(), "--write", "study")
+    assert status == 3 and "already exists" in text
     assert page(made())[0] == 0 and sorted(p.name for p in tmp_path.iterdir()) == [
         "mine.csv",
         "study",
@@ -784,12 +785,12 @@ def test_names_say_which_columns_are_of_people_and_which_of_judges() -> None:
         "fluency": 2,
         "llm fluency": 3,
     }
-    found = guess([row, {**row, "fluency": 5}])
-    assert found.ratings == {
+    result = guess([row, {**row, "fluency": 5}])
+    assert result.ratings == {
         "coherence": ["Coherence (Anna)", "Coherence (Ben)"],
         "fluency": ["fluency"],
     }
-    assert found.judges == {
+    assert result.judges == {
         "gpt-4": {"coherence": "coherence_gpt4"},
         "bertscore": {"*": "BERTScore"},
         "rougel": {"*": "rougeL"},
@@ -801,25 +802,25 @@ def test_names_say_which_columns_are_of_people_and_which_of_judges() -> None:
 def test_pass_and_fail_are_labels_and_a_judge_with_points_has_a_threshold(
     page: Page,
 ) -> None:
-    status, said = page(passed(), "--require", "tnr=.8")
+    status, text = page(passed(), "--require", "tnr=.8")
     assert (
         status == 1
-        and "rating      overall: human_1, human_2 (scale fail, pass; " in said
+        and "rating      overall: human_1, human_2 (scale fail, pass; " in text
     )
-    assert "Misses the required bar: Bad caught of at least" in " ".join(said.split())
-    assert "  x Bad caught of at least" in said
+    assert "Misses the required bar: Bad caught of at least" in " ".join(text.split())
+    assert "  x Bad caught of at least" in text
     judges = json.loads(page(passed(), "--require", "tnr=.8", "--json")[1])["judges"]
     shown = {
         (judge, claim["kind"]): claim
-        for judge, one in judges.items()
-        for claim in one["claims"]
+        for judge, each in judges.items()
+        for claim in each["claims"]
     }
     truth = [[row["human_1"], row["human_2"]] for row in passed()]
     bad = [
         at for at, words in enumerate(truth) if "fail" in words
     ]  # of two, the lower median
-    found = sum(passed()[at]["gpt_verdict"] == "fail" for at in bad) / len(bad)
-    assert shown["gpt_verdict", "bar tnr"]["value"] == pytest.approx(found)
+    total = sum(passed()[at]["gpt_verdict"] == "fail" for at in bad) / len(bad)
+    assert shown["gpt_verdict", "bar tnr"]["value"] == pytest.approx(total)
     assert shown["gpt_verdict", "bar tnr"]["outcome"] == "misses"
     assert (
         shown["gpt_score", "labels"]["value"] > shown["gpt_verdict", "labels"]["value"]
@@ -827,8 +828,8 @@ def test_pass_and_fail_are_labels_and_a_judge_with_points_has_a_threshold(
 
 
 def test_choices_between_two_texts_are_compared_with_peoples(page: Page) -> None:
-    status, said = page(chosen(), "--require", "accuracy_comparison_half=.6")
-    parts = parts_of(said)
+    status, text = page(chosen(), "--require", "accuracy_comparison_half=.6")
+    parts = parts_of(text)
     columns = parts["columns"]
     verdict = parts["verdict"]
     supports = parts["supports"]
@@ -887,10 +888,12 @@ def test_a_long_table_of_choices_names_systems_and_has_a_row_per_judge(
     ]
     long_shown = json.loads(page(rows, "--json")[1])["judges"]
     numbers = ("value", "ci_low", "ci_high", "n", "outcome")
-    assert [[one[key] for key in numbers] for one in long_shown["gpt-4"]["claims"]] == [
-        [one[key] for key in numbers]
+    assert [
+        [claim[key] for key in numbers] for claim in long_shown["gpt-4"]["claims"]
+    ] == [
+        [claim[key] for key in numbers]
         for [judge] in [[*shown.values()]]
-        for one in judge["claims"]
+        for claim in judge["claims"]
     ]
 
 
@@ -901,15 +904,15 @@ def _judged(page: Page, rows: Rows) -> tuple[dict[str, Any], list[list[Any]]]:
     return content, [[claim[name] for name in names] for claim in judge["claims"]]
 
 
-def test_a_place_in_the_row_is_no_system(page: Page) -> None:
+def test_a_location_in_the_row_is_no_system(page: Page) -> None:
     """The same numbers, and no words on systems; a text may be on both sides."""
     rows = [
         {k: v for k, v in row.items() if not k.startswith("model")} for row in chosen()
     ]
     content, numbers = _judged(page, rows)
-    said = json.dumps(content)
-    assert "systems only" not in said and "these 2 systems" not in said
-    assert "the system that wrote each text" in said
+    text = json.dumps(content)
+    assert "systems only" not in text and "these 2 systems" not in text
+    assert "the system that wrote each text" in text
     assert numbers == _judged(page, chosen())[1]
     for at in (0, 1):  # of one question: four texts, two of them on each side
         row = rows[2 * at]
@@ -930,7 +933,7 @@ def test_choices_between_systems_need_no_texts(page: Page) -> None:
     assert content["columns"]["systems"] == ["model_a", "model_b"]
     assert content["columns"]["texts"] == [] and "the texts" in str(content["adds"])
     expected = _judged(page, chosen())[1]
-    assert [one[0] for one in numbers] == [one[0] for one in expected]
+    assert [number[0] for number in numbers] == [number[0] for number in expected]
     by_id = [{**row, "question": at // 2} for at, row in enumerate(rows)]
     by_id = [{"question_id": row.pop("question"), **row} for row in by_id]
     assert _judged(page, by_id)[1] == numbers
@@ -946,22 +949,22 @@ def test_systems_that_wrote_for_few_sources_are_not_tested(page: Page) -> None:
         }
         for at, row in enumerate(chosen())
     ]
-    said = " ".join(page(rows)[1].split())
+    text = " ".join(page(rows)[1].split())
     reason = "these are choices between texts of 6 systems"
-    assert f"no test of a preference for systems: {reason}" in said
+    assert f"no test of a preference for systems: {reason}" in text
 
 
 def test_choices_between_nothing_are_refused_with_what_to_add(page: Page) -> None:
     rows = [
         {"human": row["winner (Anna)"], "judge": row["gpt4_winner"]} for row in chosen()
     ]
-    status, said = page(rows)
+    status, text = page(rows)
     assert (
         status == 3
-        and "not the two texts or systems of each choice" in said
-        and "human, judge" in said
+        and "not the two texts or systems of each choice" in text
+        and "human, judge" in text
     )
-    assert "answer_a, answer_b" in said and "model_a, model_b" in said
+    assert "answer_a, answer_b" in text and "model_a, model_b" in text
 
 
 def test_an_audit_computes_nothing_itself() -> None:
@@ -1018,8 +1021,8 @@ def test_steps_that_no_binary_number_has_are_values_of_a_scale(page: Page) -> No
 
 def test_numbers_beyond_all_bounds_are_no_ratings(page: Page) -> None:
     rows = [{"human": 10**400, "judge": row["judge"]} for row in two()]
-    status, said = page(rows, name="mine.jsonl")
-    assert status == 3 and "people's ratings" in said
+    status, text = page(rows, name="mine.jsonl")
+    assert status == 3 and "people's ratings" in text
 
 
 def test_a_fault_of_the_program_is_no_missed_bar(
@@ -1029,8 +1032,8 @@ def test_a_fault_of_the_program_is_no_missed_bar(
         raise ZeroDivisionError("of the test")
 
     monkeypatch.setattr(table, "draft_of", fail)
-    status, said = page(two(), "--require", "spearman=.5")
-    assert status == 3 and "ZeroDivisionError: of the test" in said
+    status, text = page(two(), "--require", "spearman=.5")
+    assert status == 3 and "ZeroDivisionError: of the test" in text
 
 
 def beside(others: int, n: int = 100) -> Rows:
@@ -1056,10 +1059,10 @@ def beside(others: int, n: int = 100) -> Rows:
 def unsigned(content: Any) -> Any:
     """Return what JSON says, without signatures: these name the file by its hash."""
     if isinstance(content, list):
-        return [unsigned(one) for one in content]
+        return [unsigned(each) for each in content]
     if not isinstance(content, dict):
         return content
-    return {k: unsigned(one) for k, one in content.items() if k != "signature"}
+    return {k: unsigned(each) for k, each in content.items() if k != "signature"}
 
 
 def test_a_judge_of_labels_is_described_alike_beside_others(page: Page) -> None:
@@ -1071,10 +1074,10 @@ def test_a_judge_of_labels_is_described_alike_beside_others(page: Page) -> None:
     assert unsigned(judges[name]) == unsigned(judge)
 
 
-def lines_on(judge: str, said: str) -> tuple[str, str]:
+def lines_on(judge: str, text: str) -> tuple[str, str]:
     """What a page says of a judge: its sentence, and its numbers."""
-    parts = parts_of(said)
-    found = []
+    parts = parts_of(text)
+    collected = []
     for name in ("verdict", "numbers"):
         part = parts[name].partition(f"\n{judge}:")[2]
         # Lines that go on are indented.
@@ -1083,11 +1086,13 @@ def lines_on(judge: str, said: str) -> tuple[str, str]:
             if not line.startswith("  "):
                 break
             of_judge.append(line)
-        found.append("\n".join(of_judge))
-    return f"{judge}:{found[0]}", found[1].lstrip("\n")
+        collected.append("\n".join(of_judge))
+    return f"{judge}:{collected[0]}", collected[1].lstrip("\n")
 
 
-def test_what_is_said_of_a_judge_does_not_depend_on_other_judges(page: Page) -> None:
+def test_what_is_reported_of_a_judge_does_not_depend_on_other_judges(
+    page: Page,
+) -> None:
     alone = json.loads(page(beside(0), "--json")[1])["judges"]["gpt-4"]
     assert alone["sentence"] and alone["claims"][0]["literature"]
     line, numbers = lines_on("gpt4", page(beside(0))[1])
@@ -1106,15 +1111,15 @@ def test_each_claim_has_its_sign_and_the_measures_of_the_literature(
     bare = [{k: v for k, v in row.items() if k != "answer"} for row in rows]
     numbers = parts_of(page(bare)[1])["numbers"]
     assert "  ~ Quality: Pairwise correlation 0." in numbers
-    said = " ".join(numbers.split())
-    assert "measures, Quality: summary level: Spearman ρ " in said
+    text = " ".join(numbers.split())
+    assert "measures, Quality: summary level: Spearman ρ " in text
     for words in ("· pooled: Spearman", "· system level: Kendall", "SPA", "· acc_eq"):
-        assert words in said
-    assert "Signs: ~ agrees" in numbers and "length is not tested" in said
-    found = json.loads(page(bare, "--json")[1])["judges"]["gpt-4"]["claims"][0]
-    assert found["sign"] == "~" and found["sources_counted"] == 20
-    groups = {one["group"]: one["measures"] for one in found["literature"]}
-    assert [one["statistic"] for one in groups["system level"]] == [
+        assert words in text
+    assert "Signs: ~ agrees" in numbers and "length is not tested" in text
+    result = json.loads(page(bare, "--json")[1])["judges"]["gpt-4"]["claims"][0]
+    assert result["sign"] == "~" and result["sources_counted"] == 20
+    groups = {group["group"]: group["measures"] for group in result["literature"]}
+    assert [group["statistic"] for group in groups["system level"]] == [
         "kendall_b",
         "pearson",
         "spa",
@@ -1123,13 +1128,15 @@ def test_each_claim_has_its_sign_and_the_measures_of_the_literature(
     assert groups["pooled"][0]["ci_low"] < groups["pooled"][0]["value"]
 
 
-def test_labels_and_pairs_have_their_own_measures(page: Page) -> None:
+def test_labels_and_pairs_have_separate_measures(page: Page) -> None:
     def names(rows: Rows) -> list[str]:
         claims = json.loads(page(rows, "--json")[1])["judges"].popitem()[1]["claims"]
-        groups = next(one["literature"] for one in claims if one["literature"])
-        return [one["statistic"] for group in groups for one in group["measures"]]
+        groups = next(each["literature"] for each in claims if each["literature"])
+        return [each["statistic"] for group in groups for each in group["measures"]]
 
-    labelled = [{k: v for k, v in one.items() if k != "gpt_score"} for one in passed()]
+    labelled = [
+        {k: v for k, v in each.items() if k != "gpt_score"} for each in passed()
+    ]
     assert set(names(labelled)) >= {
         *("label_accuracy", "balanced_accuracy", "kappa_nominal", "f1", "mcc"),
     }
@@ -1166,14 +1173,14 @@ def test_ratings_of_people_alone_show_how_well_people_agree(
         rows.append(
             {"id": f"q{number}", **dict(zip(columns, map(int, ratings), strict=True))}
         )
-    status, said = page(rows)
-    assert status == 0 and "people: one rater's agreement with the others" in said
-    assert "--judge COLUMN" in said and "judgescope init" in said
-    assert all(column in said for column in columns)
+    status, text = page(rows)
+    assert status == 0 and "people: one rater's agreement with the others" in text
+    assert "--judge COLUMN" in text and "judgescope init" in text
+    assert all(column in text for column in columns)
     assert page(rows, "--require", "spearman=.5")[0] == 2
 
 
 def test_columns_that_name_nothing_are_no_people(page: Page) -> None:
     rows = [{"c1": row["human"], "c2": row["judge"]} for row in two()]
-    status, said = page(rows)
-    assert status == 3 and "a judge's scores" in said
+    status, text = page(rows)
+    assert status == 3 and "a judge's scores" in text

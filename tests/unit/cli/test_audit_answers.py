@@ -56,9 +56,9 @@ def audit(
         monkeypatch.setattr("sys.argv", ["judgescope", "audit", name, *words])
         with pytest.raises(SystemExit) as ended:
             main()
-        said = capsys.readouterr()
+        printed = capsys.readouterr()
         assert isinstance(ended.value.code, int)
-        return Audited(ended.value.code, said.out, said.err)
+        return Audited(ended.value.code, printed.out, printed.err)
 
     return run
 
@@ -144,10 +144,10 @@ def without_points(rows: Rows) -> Rows:
 def strict(schema: Any) -> Any:
     """A schema that allows no key beside those that it names."""
     if isinstance(schema, list):
-        return [strict(one) for one in schema]
+        return [strict(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
-    closed = {key: strict(one) for key, one in schema.items()}
+    closed = {key: strict(each) for key, each in schema.items()}
     if "properties" in schema and "additionalProperties" not in schema:
         closed["additionalProperties"] = False
     return closed
@@ -159,10 +159,10 @@ def strict(schema: Any) -> Any:
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_output_fits_the_schema(audit: Audit, kind: str) -> None:
     rows = KINDS[kind]()
-    found = audit(rows, "--json", name="t.jsonl")
+    page = audit(rows, "--json", name="t.jsonl")
     validator = Draft202012Validator(strict(json_schema()))
-    validator.validate(found.content)
-    assert found.content["schema"] == "judgescope.audit/1"
+    validator.validate(page.content)
+    assert page.content["schema"] == "judgescope.audit/1"
     bars = audit(rows, "--json", "--require", "spearman=.99", name="t.jsonl")
     validator.validate(bars.content)
     assert bars.content["exit_code"] == bars.status
@@ -225,14 +225,14 @@ def test_the_headline_is_short_and_praises_only_what_holds(
 
 def test_a_sentence_that_withholds_praise_has_the_rivals_number(audit: Audit) -> None:
     words = ("--length", "n_chars", "--html", "page.html")
-    said = audit(by_length(), *words).words
+    text = audit(by_length(), *words).words
     [claim] = audit(by_length(), "--json", *words).content["judges"]["judge"]["claims"]
     rival = claim["rival_value"]
     low, high = rival["ci_low"], rival["ci_high"]
     reaches = f"text length alone reaches {rival['value']:.3f} [{low:.3f}, {high:.3f}]"
     number = f"{claim['value']:.3f} [{claim['ci_low']:.3f}, {claim['ci_high']:.3f}]"
     assert claim["sign"] == "~" and claim["rival_in_words"] == reaches
-    assert f"({claim_label(claim)} {number}; {reaches}; not shown" in said
+    assert f"({claim_label(claim)} {number}; {reaches}; not shown" in text
     html = Path("page.html").read_text("utf-8")
     assert html.count(reaches) >= 2
     assert reaches in audit(by_length(), *words, "--json").content["judges"]["judge"][
@@ -249,10 +249,10 @@ def test_shares_of_labels_say_how_many_texts_they_count(audit: Audit) -> None:
     rows = without_points(passed())
     bad = [row for row in rows if "fail" in (row["human_1"], row["human_2"])]
     missed = sum(row["gpt_verdict"] == "pass" for row in bad)
-    said = audit(rows)
-    assert f"of {len(bad)} “fail” texts it calls {missed} “pass”" in said.words
+    page = audit(rows)
+    assert f"of {len(bad)} “fail” texts it calls {missed} “pass”" in page.words
     [judge] = audit(rows, "--json").content["judges"].values()
-    [caught] = [one for one in judge["claims"] if one["kind"] == "caught"]
+    [caught] = [claim for claim in judge["claims"] if claim["kind"] == "caught"]
     assert caught["label_counts"] == {
         "label": "fail",
         "texts": len(bad),
@@ -269,9 +269,9 @@ def test_a_judge_without_errors_on_labels_counts_its_deciding_sources(
         # Of 45 questions every third has a bad answer.
         word = "fail" if at % 6 == 0 else "pass"
         rows.append({"question": f"Question {at // 2}?", "human": word, "judge": word})
-    said = audit(rows).words
-    assert "90 texts; 15 sources decide the interval" in said
-    assert "90 of 90 texts; intervals rest on 15 of 45 sources" in said
+    words = audit(rows).words
+    assert "90 texts; 15 sources decide the interval" in words
+    assert "90 of 90 texts; intervals rest on 15 of 45 sources" in words
 
 
 def test_a_reversed_scale_is_asked_about(audit: Audit) -> None:
@@ -282,9 +282,9 @@ def test_a_reversed_scale_is_asked_about(audit: Audit) -> None:
 
 @pytest.mark.parametrize("kind", ["ratings", "labels", "pairs"])
 def test_the_last_line_has_the_expected_false_claims(audit: Audit, kind: str) -> None:
-    said = audit(KINDS[kind]()).out
+    printed = audit(KINDS[kind]()).out
     content = audit(KINDS[kind](), "--json").content["false_claims"]
-    last = " ".join(said.strip().split("\n\n")[-1].split())
+    last = " ".join(printed.strip().split("\n\n")[-1].split())
     expected = 0.025 * content["families"]
     assert content["families"] and content["expected"] == pytest.approx(expected)
     assert last.startswith(f"At most {expected:.3g} false claims are expected")
@@ -309,10 +309,10 @@ def test_the_matrix_has_the_counts_of_the_claims(audit: Audit, kind: str) -> Non
     rows = without_points(KINDS[kind]())
     content = audit(rows, "--json").content
     [(name, judge)] = content["judges"].items()
-    [picture] = [one for one in content["pictures"] if one["judge"] == name]
+    [picture] = [each for each in content["pictures"] if each["judge"] == name]
     counts = np.array(picture["counts"])
     recalls = np.diag(counts) / counts.sum(axis=0)
-    balanced = next(one for one in judge["claims"] if one["kind"] == "labels")
+    balanced = next(each for each in judge["claims"] if each["kind"] == "labels")
     assert np.mean(recalls) == pytest.approx(balanced["value"])
     assert counts.sum() == balanced["n"]
 
@@ -320,7 +320,7 @@ def test_the_matrix_has_the_counts_of_the_claims(audit: Audit, kind: str) -> Non
 def test_the_picture_of_pairs_has_the_first_text_first(audit: Audit) -> None:
     rows = chosen()
     content = audit(rows, "--json").content
-    [picture] = [one for one in content["pictures"] if one["judge"]]
+    [picture] = [each for each in content["pictures"] if each["judge"]]
     assert picture["people"] == picture["judged"] == ["first", "tie", "second"]
     firsts = sum(row["gpt4_winner"] == "A" for row in rows)
     assert sum(picture["counts"][0]) == firsts
@@ -340,8 +340,8 @@ def test_a_judge_that_prefers_the_first_text_is_seen(audit: Audit) -> None:
     )
     assert choices["of_judge"]["value"] == pytest.approx(share)
     assert choices["differs"] and choices["difference"]["ci_low"] > 0
-    said = audit(rows).words
-    assert "first text chosen, Overall: gpt4_winner" in said and "(differs)" in said
+    words = audit(rows).words
+    assert "first text chosen, Overall: gpt4_winner" in words and "(differs)" in words
     [even] = audit(chosen(120), "--json").content["first_choices"]
     assert not even["differs"]
 
@@ -372,12 +372,12 @@ def test_judges_are_compared_with_the_best_one(audit: Audit) -> None:
     assert gaps["llama"]["apart"]
     [near] = [name for name in gaps if name != "llama"]
     assert not gaps[near]["apart"]
-    said = audit(rows)
-    assert "Judges by aspect:" in said.out and "cannot tell apart" in said.words
-    assert re.search(r"llama 0\.\d+ \[[^]]*\] \(behind, p", said.words)
+    page = audit(rows)
+    assert "Judges by aspect:" in page.out and "cannot tell apart" in page.words
+    assert re.search(r"llama 0\.\d+ \[[^]]*\] \(behind, p", page.words)
 
 
-def test_one_judge_has_nothing_beside_it(audit: Audit) -> None:
+def test_a_single_judge_has_nothing_beside_it(audit: Audit) -> None:
     assert audit(made(), "--json").content["gaps"] == []
     assert "Judges by aspect" not in audit(made()).out
 
@@ -401,9 +401,9 @@ def test_draws_of_a_judge_are_compared_with_each_other(audit: Audit) -> None:
 def test_a_column_of_confidence_is_named_and_counted(audit: Audit) -> None:
     rows = with_draws()
     rows[3]["gpt4_confidence"] = ""
-    [found] = audit(rows, "--json").content["confidences"]
-    assert found["column"] == "gpt4_confidence" and found["judge"]
-    assert found["count"] == len(rows) - 1
+    [result] = audit(rows, "--json").content["confidences"]
+    assert result["column"] == "gpt4_confidence" and result["judge"]
+    assert result["count"] == len(rows) - 1
     assert "confidence of" in audit(rows).words
 
 
@@ -443,8 +443,8 @@ def test_a_part_has_the_number_of_a_file_with_its_rows_alone(audit: Audit) -> No
         for key in ("statistic", "level", "value", "ci_low", "ci_high", "n"):
             assert number[key] == claim[key]
         assert part["rows"] == part["rated"] == len(of_value)
-    said = audit(rows).part("By topic:")
-    assert "law (40 rows, 40 rated): judge, Overall: Spearman ρ" in said
+    text = audit(rows).part("By topic:")
+    assert "law (40 rows, 40 rated): judge, Overall: Spearman ρ" in text
 
 
 def test_only_usual_names_of_columns_are_parts_by_themselves(audit: Audit) -> None:
@@ -492,8 +492,8 @@ def test_a_part_where_the_judge_is_worse_is_named(audit: Audit) -> None:
     assert law["worse"] and law["p_holm"] <= 0.05 and law["difference"]["ci_high"] < 0
     assert not sport["worse"]
     assert law["difference"]["value"] == pytest.approx(-sport["difference"]["value"])
-    said = " ".join(audit(rows, "--slice", "topic").part("By topic:").split())
-    assert said.count("worse here") == 1 and "minus the rest" in said
+    text = " ".join(audit(rows, "--slice", "topic").part("By topic:").split())
+    assert text.count("worse here") == 1 and "minus the rest" in text
 
 
 def test_parts_alike_are_not_named(audit: Audit) -> None:
@@ -502,7 +502,7 @@ def test_parts_alike_are_not_named(audit: Audit) -> None:
     assert len(tests) == 2 and not any(test["worse"] for test in tests)
 
 
-def test_parts_of_one_source_have_no_test(audit: Audit) -> None:
+def test_parts_of_a_single_source_have_no_test(audit: Audit) -> None:
     rows = [{**row, "topic": ("law", "sport")[at % 2]} for at, row in enumerate(made())]
     parts = audit(rows, "--json", "--slice", "topic").content["slices"]
     assert parts and all(part["tests"] == [] for part in parts)
@@ -514,8 +514,8 @@ def test_a_minimum_may_be_required_on_each_part(audit: Audit) -> None:
     assert audit(rows, *words).status == 0
     done = audit(rows, *words, "--require-slices")
     assert done.status == 1
-    said = " ".join(done.part("By topic:").split())
-    assert "judge misses" in said and "judge meets" in said
+    text = " ".join(done.part("By topic:").split())
+    assert "judge misses" in text and "judge meets" in text
     content = audit(rows, *words, "--require-slices", "--json").content
     outcomes = {
         part["value"]: [bar["outcome"] for bar in part["bars"]]

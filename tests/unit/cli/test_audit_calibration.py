@@ -54,24 +54,24 @@ def judged(gap: float, *, n: int = 200, unit: int = 1) -> list[dict[str, Any]]:
 
 def test_an_over_confident_judge_is_called_so(page: Page) -> None:
     rows = judged(0.2)
-    content, said = page(rows)
+    content, text = page(rows)
     [column] = content["confidences"]
-    [found] = column["calibrations"]
+    [result] = column["calibrations"]
     right = np.mean([row["human"] == row["judge"] for row in rows])
     stated = np.mean([row["judge_confidence"] for row in rows])
-    assert found["gap"]["value"] == pytest.approx(stated - right)
-    assert found["gap"]["ci_low"] > 0 and found["shown"] == "over-confident"
-    assert found["gap"]["n"] == 200 and column["why_none"] == ""
-    assert "confidence of judge, Overall (column judge_confidence): it is over-" in said
-    assert found["error"]["value"] > 2 * found["if_calibrated"]["value"]
-    assert "where it states 8" in said and "it is right in" in said
+    assert result["gap"]["value"] == pytest.approx(stated - right)
+    assert result["gap"]["ci_low"] > 0 and result["shown"] == "over-confident"
+    assert result["gap"]["n"] == 200 and column["why_none"] == ""
+    assert "confidence of judge, Overall (column judge_confidence): it is over-" in text
+    assert result["error"]["value"] > 2 * result["if_calibrated"]["value"]
+    assert "where it states 8" in text and "it is right in" in text
 
 
 def test_a_calibrated_judge_is_not(page: Page) -> None:
-    content, said = page(judged(0.0))
-    [found] = content["confidences"][0]["calibrations"]
-    assert found["shown"] == "not shown to be wrong"
-    assert "not shown to be over- or under-" in said
+    content, text = page(judged(0.0))
+    [result] = content["confidences"][0]["calibrations"]
+    assert result["shown"] == "not shown to be wrong"
+    assert "not shown to be over- or under-" in text
 
 
 def test_verdicts_that_may_be_accepted_are_named(page: Page) -> None:
@@ -85,21 +85,21 @@ def test_verdicts_that_may_be_accepted_are_named(page: Page) -> None:
         row["judge"] = human if is_right else {"fail": "pass", "pass": "fail"}[human]
         row["judge_confidence"] = 0.95 if is_sure else 0.55
         rows.append(row)
-    content, said = page(rows)
-    [found] = content["confidences"][0]["calibrations"]
-    assert (found["accept_from"], found["accepted_share"]) == (0.95, 0.5)
-    assert "from 0.95 on at most 10 % of its verdicts are wrong (95 % sure)" in said
-    unsure, said = page(
+    content, text = page(rows)
+    [result] = content["confidences"][0]["calibrations"]
+    assert (result["accept_from"], result["accepted_share"]) == (0.95, 0.5)
+    assert "from 0.95 on at most 10 % of its verdicts are wrong (95 % sure)" in text
+    unsure, text = page(
         [
             {**row, "judge_confidence": 0.7 + at / 1000}
             for at, row in enumerate(judged(0.1))
         ]
     )
-    [found] = unsure["confidences"][0]["calibrations"]
-    assert found["accept_from"] is None and found["why_none_accepted"] in said
+    [result] = unsure["confidences"][0]["calibrations"]
+    assert result["accept_from"] is None and result["why_none_accepted"] in text
 
 
-def test_two_judges_keep_their_own_confidences(page: Page) -> None:
+def test_two_judges_keep_their_confidences(page: Page) -> None:
     rows = []
     for first, second in zip(judged(0.2), judged(0.0), strict=True):
         row = {name: first[name] for name in ("id", "human")}
@@ -112,7 +112,7 @@ def test_two_judges_keep_their_own_confidences(page: Page) -> None:
     content, _ = page(rows)
     [column] = content["confidences"]
     assert column["judge"] == "gpt"
-    assert [found["judge"] for found in column["calibrations"]] == ["gpt"]
+    assert [calibration["judge"] for calibration in column["calibrations"]] == ["gpt"]
 
 
 def test_per_cent_are_shares(page: Page) -> None:
@@ -126,10 +126,10 @@ def test_the_chance_of_a_label_is_not_that_of_the_verdict(page: Page) -> None:
     for row in rows:
         if row["judge"] == "fail":
             row["judge_confidence"] = round(1 - row["judge_confidence"], 3)
-    [found] = page(rows)[0]["confidences"][0]["calibrations"]
+    [result] = page(rows)[0]["confidences"][0]["calibrations"]
     [plain] = page(judged(0.1))[0]["confidences"][0]["calibrations"]
-    assert found["label"] == "pass" and plain["label"] == ""
-    assert found["gap"]["value"] == pytest.approx(plain["gap"]["value"], abs=1e-6)
+    assert result["label"] == "pass" and plain["label"] == ""
+    assert result["gap"]["value"] == pytest.approx(plain["gap"]["value"], abs=1e-6)
 
 
 def test_scores_are_neither_right_nor_wrong(page: Page) -> None:
@@ -141,7 +141,7 @@ def test_scores_are_neither_right_nor_wrong(page: Page) -> None:
         row["gpt4"] = int(np.clip(human + rng.integers(-1, 2), 1, 5))
         row["gpt4_confidence"] = round(float(rng.uniform(0.5, 1)), 2)
         rows.append(row)
-    content, said = page(rows)
+    content, text = page(rows)
     [column] = content["confidences"]
     assert column["calibrations"] == [] and "no label or choice" in column["why_none"]
-    assert column["why_none"] in said
+    assert column["why_none"] in text

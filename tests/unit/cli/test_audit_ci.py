@@ -36,9 +36,9 @@ class Audited:
 
     @property
     def annotations(self) -> list[re.Match[str]]:
-        found = [COMMAND.fullmatch(line) for line in self.err.splitlines()]
-        assert all(found), self.err
-        return [each for each in found if each is not None]
+        collected = [COMMAND.fullmatch(line) for line in self.err.splitlines()]
+        assert all(collected), self.err
+        return [each for each in collected if each is not None]
 
     def of_level(self, level: str) -> list[re.Match[str]]:
         return [each for each in self.annotations if each[1] == level]
@@ -58,11 +58,11 @@ def audit(
         monkeypatch.setattr("sys.argv", command_line)
         with pytest.raises(SystemExit) as ended:
             main()
-        said = capsys.readouterr()
+        printed = capsys.readouterr()
         file = Path("page.md")
         text = file.read_text("utf-8") if file.exists() else ""
         assert isinstance(ended.value.code, int)
-        return Audited(ended.value.code, said.out, said.err, text)
+        return Audited(ended.value.code, printed.out, printed.err, text)
 
     return run
 
@@ -90,9 +90,10 @@ def test_bars_and_rows_are_annotated(audit: Any) -> None:
 @pytest.mark.heavy
 def test_bad_texts_that_a_judge_passes_come_first(audit: Any) -> None:
     done = audit(passed(), "--judge", "gpt_verdict", "--json")
-    said = [notice["message"] for notice in done.of_level("notice")]
+    messages = [notice["message"] for notice in done.of_level("notice")]
     assert (
-        all("says pass, people say fail" in each for each in said) and len(said) == 10
+        all("says pass, people say fail" in each for each in messages)
+        and len(messages) == 10
     )
     rows = json.loads(done.out)["disagreements"]
     assert [row["judged"] for row in rows] == ["pass"] * 10
@@ -118,7 +119,7 @@ def test_without_a_bar_nothing_fails(audit: Any) -> None:
 
 
 @pytest.mark.heavy
-def test_a_table_that_cannot_be_used_is_one_error(audit: Any) -> None:
+def test_a_table_that_cannot_be_used_is_a_single_error(audit: Any) -> None:
     done = audit(made(), "--human", "quality_annna")
     assert done.status == 3 and done.out == ""
     [error] = done.annotations
@@ -162,8 +163,10 @@ def test_the_page_lists_the_rows_to_read(audit: Any) -> None:
     done = audit(rows, "--json", "--html", "page.html", "--errors", "rows.csv")
     shown = json.loads(done.out)["disagreements"]
     assert len(shown) == 10 and "line" not in shown[0]
-    said = audit(rows).out
-    part = next(part for part in said.split("\n\n") if part.startswith("Rows to read"))
+    printed = audit(rows).out
+    part = next(
+        part for part in printed.split("\n\n") if part.startswith("Rows to read")
+    )
     html = Path("page.html").read_text("utf-8")
     for row in shown:
         numbered = f"row {row['row']}, Quality: gpt4 says {row['judged']}, people"
@@ -180,9 +183,9 @@ def test_the_page_lists_the_rows_to_read(audit: Any) -> None:
 
 @pytest.mark.heavy
 def test_a_short_page_has_verdicts_and_bars_only(audit: Any) -> None:
-    whole = audit(made(), "--require", "spearman=.1").out
+    printed = audit(made(), "--require", "spearman=.1").out
     short = audit(made(), "--require", "spearman=.1", "-q").out
-    assert short.strip() == whole.split("\n\n")[1]
+    assert short.strip() == printed.split("\n\n")[1]
     assert short.startswith("gpt4 meets its bar.")
     assert "\nRequired minimums (bars): meets" in short and "gpt4: " in short
 
@@ -276,7 +279,7 @@ def test_a_row_begins_where_its_first_line_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["a%0Ab", "50 %", "x\r\ny", "::error::z"])
-def test_a_message_is_one_line_and_can_be_read_back(text: str) -> None:
+def test_a_message_is_a_single_line_and_can_be_read_back(text: str) -> None:
     line = escaped_data(text)
     assert len(line.splitlines()) == 1 and unquote(line) == text
     assert not set(",:\r\n") & set(escaped_property(text))

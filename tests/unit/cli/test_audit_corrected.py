@@ -21,8 +21,8 @@ def audited(rows: Rows, capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 def corrected(rows: Rows, capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
     content = json.loads(audited(rows, capsys, "--json"))
-    found: list[dict[str, Any]] = content["corrected"]
-    return found
+    result: list[dict[str, Any]] = content["corrected"]
+    return result
 
 
 @pytest.fixture(autouse=True)
@@ -48,8 +48,8 @@ def test_the_pass_rate_of_a_lenient_judge_is_corrected(
     assert abs(value - 0.6) < 0.1 and rate["uncorrected"]["value"] > value + 0.1
     assert rate["corrected"]["n"] == 100 and rate["system"] is None
     assert "random sample" in rate["corrected"]["note"]
-    said = " ".join(audited(kept, capsys).split())
-    assert "corrected by people:" in said and "uncorrected" in said
+    text = " ".join(audited(kept, capsys).split())
+    assert "corrected by people:" in text and "uncorrected" in text
 
 
 def test_rated_rows_that_differ_from_the_rest_are_refused(
@@ -62,11 +62,11 @@ def test_rated_rows_that_differ_from_the_rest_are_refused(
     [rate] = corrected(rows, capsys)
     assert rate["corrected"]["value"] is None and rate["uncorrected"] is None
     assert "outside the range of rated ones" in rate["corrected"]["note"]
-    said = " ".join(audited(rows, capsys).split())
-    assert "not corrected:" in said and "uncorrected " not in said
+    text = " ".join(audited(rows, capsys).split())
+    assert "not corrected:" in text and "uncorrected " not in text
 
 
-def test_each_system_has_its_own_mean(capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_system_has_a_separate_mean(capsys: pytest.CaptureFixture[str]) -> None:
     rows = partly(made(300), 150, "Quality (Anna)", "Quality (Ben)")
     rates = corrected(rows, capsys)
     assert [rate["system"] for rate in rates] == [f"s{at}" for at in range(5)]

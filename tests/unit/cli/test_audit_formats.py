@@ -195,7 +195,7 @@ def test_results_of_a_tool_have_judges_and_people(
 ) -> None:
     columns = wanted(made(), tmp_path / name).columns
     assert columns.ratings == people
-    assert {one: column for one, [column] in _columns(columns.judges)} == judges
+    assert {each: column for each, [column] in _columns(columns.judges)} == judges
     assert columns.item == "id"
 
 
@@ -234,12 +234,14 @@ def test_grades_in_words_are_scores(tmp_path: Path, grade: str, score: float) ->
     assert table.read(path).rows[0]["model_graded_qa"] == score
 
 
-def test_every_assertion_of_one_name_is_a_judge(tmp_path: Path) -> None:
+def test_every_assertion_of_a_single_name_is_a_judge(tmp_path: Path) -> None:
     content = promptfoo()
     for result in content["results"]["results"]:
         components = result["gradingResult"]["componentResults"]
         scored = next(
-            one for one in components if one["assertion"].get("metric") == "helpful"
+            component
+            for component in components
+            if component["assertion"].get("metric") == "helpful"
         )
         components += [
             {**scored, "score": scored["score"] / 2},
@@ -307,7 +309,7 @@ def logs(folder: Path, *contents: Any) -> Path:
     return folder
 
 
-def test_a_folder_of_logs_is_one_table(tmp_path: Path) -> None:
+def test_a_folder_of_logs_is_a_single_table(tmp_path: Path) -> None:
     other, first = inspect(), inspect()
     other["eval"]["model"] = "other/model"
     content = first["samples"][0]["output"].pop("completion")

@@ -98,7 +98,7 @@ def test_without_lengths_the_claim_says_that_length_is_not_tested(page: Page) ->
     assert "p_length" not in claim["others"] and "p_brevity" not in claim["others"]
 
 
-def test_a_rule_of_length_that_beats_the_judge_is_found_by_the_column(
+def test_a_rule_of_length_that_beats_the_judge_is_detected_by_the_column(
     page: Page,
 ) -> None:
     status, printed = page(measured(), "--length", "n_chars")
@@ -182,7 +182,7 @@ def test_texts_have_lengths_of_their_own(page: Page) -> None:
     assert status == 3 and "have lengths of their own (column answer_a" in printed
 
 
-def test_one_length_for_two_texts_is_refused(page: Page) -> None:
+def test_a_single_length_for_two_texts_is_refused(page: Page) -> None:
     status, printed = page(measured_pairs(), "--length", "size_a")
     assert status == 3 and "--lengths FIRST SECOND" in printed
 
@@ -198,7 +198,7 @@ def test_a_named_length_has_precedence_over_a_guess_of_the_text(page: Page) -> N
     assert status == 0 and BEATEN in printed and "not used remark 1" in printed
 
 
-def test_a_long_table_has_one_length_a_text(page: Page) -> None:
+def test_a_long_table_has_a_single_length_a_text(page: Page) -> None:
     long = [
         {
             "item": row["id"],

@@ -122,7 +122,9 @@ def test_a_damaged_file_is_an_object_too(audit: Audit) -> None:
     assert ended.content["error"][0]["where"].startswith("d.csv, row 2")
 
 
-def test_assumed_roles_are_said_with_the_flag_that_changes_them(audit: Audit) -> None:
+def test_assumed_roles_are_reported_with_the_flag_that_changes_them(
+    audit: Audit,
+) -> None:
     rows = [{"anna": row["human"], "gpt4": row["judge"]} for row in two()]
     write(rows, Path("a.csv"))
     ended = audit("a.csv")
@@ -149,11 +151,11 @@ def worded(words: dict[str, str]) -> list[dict[str, str]]:
 def recalls(ended: Ended) -> dict[str, float]:
     """Return the shares of bad and of good texts that the judge finds."""
     [judge] = ended.content["judges"].values()
-    found = {}
+    collected = {}
     for claim in judge["claims"]:
         if claim["statistic"] in ("tnr", "tpr"):
-            found[claim["statistic"]] = claim["value"]
-    return found
+            collected[claim["statistic"]] = claim["value"]
+    return collected
 
 
 def test_labels_are_ordered_as_a_flag_says(audit: Audit) -> None:
@@ -249,7 +251,7 @@ def numbers_of(ended: Ended) -> list[float]:
     return [claim["value"] for claim in judge["claims"]]
 
 
-def test_two_files_are_one_table(audit: Audit) -> None:
+def test_two_files_are_a_single_table(audit: Audit) -> None:
     people, judged = parted()
     write(people, Path("people.jsonl"))
     write(judged, Path("judge.csv"))
@@ -260,7 +262,7 @@ def test_two_files_are_one_table(audit: Audit) -> None:
     assert any("60 of 60 rows" in note for note in ended.content["notes"])
 
 
-def test_columns_of_the_same_name_are_told_apart_by_file(audit: Audit) -> None:
+def test_columns_of_the_same_name_are_distinguished_by_file(audit: Audit) -> None:
     people, judged = parted()
     write(
         [{"id": r["text_id"], "score": r["human"]} for r in people], Path("human.csv")

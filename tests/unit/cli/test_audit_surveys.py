@@ -83,7 +83,9 @@ def test_rows_of_participants_are_joined_beside_a_judges_score(tmp_path: Path) -
     assert [row["llm_score"] for row in draft.table.rows] == list(map(str, QUALITY))
 
 
-def test_scores_that_differ_within_a_text_are_not_one_score(tmp_path: Path) -> None:
+def test_scores_that_differ_within_a_text_are_not_a_single_score(
+    tmp_path: Path,
+) -> None:
     rows: list[list[object]] = [["stimulus", "participant_id", "rating", "llm_score"]]
     for at, value in enumerate(QUALITY):
         for more, person in enumerate(("P1", "P2")):

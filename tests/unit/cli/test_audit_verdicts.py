@@ -36,16 +36,16 @@ def claims(
     return run
 
 
-def unsigned(found: dict[str, list[dict[str, Any]]]) -> str:
+def unsigned(expected: dict[str, list[dict[str, Any]]]) -> str:
     """Return claims as text, without the signatures, which name the dataset."""
 
     def kept(value: Any) -> Any:
         if isinstance(value, dict):
             pairs = value.items()
-            return {key: kept(one) for key, one in pairs if key != "signature"}
-        return [kept(one) for one in value] if isinstance(value, list) else value
+            return {key: kept(each) for key, each in pairs if key != "signature"}
+        return [kept(each) for each in value] if isinstance(value, list) else value
 
-    return json.dumps(kept(found))
+    return json.dumps(kept(expected))
 
 
 def test_the_name_of_the_file_changes_no_number(claims: Claims) -> None:
@@ -86,9 +86,9 @@ def test_a_judge_of_some_of_the_texts_has_lost_nothing(claims: Claims) -> None:
             kind = "model" if rater == "gpt4" else "human"
             long.append({**text, "rater": rater, "type": kind, "score": value})
     for rows in (wide, long):
-        [found] = claims(rows).values()
-        assert found[0]["n"] == 100 and found[0]["outcome"] in ("better", "as_rater")
-        assert "lost_share" not in found[0]["others"]
+        [result] = claims(rows).values()
+        assert result[0]["n"] == 100 and result[0]["outcome"] in ("better", "as_rater")
+        assert "lost_share" not in result[0]["others"]
 
 
 def test_a_judge_that_loses_its_worst_scores_is_not_praised(claims: Claims) -> None:
@@ -106,14 +106,14 @@ def test_a_judge_that_loses_its_worst_scores_is_not_praised(claims: Claims) -> N
 
 
 @pytest.mark.parametrize("judge", ["llm_2", "another"])
-def test_a_judge_with_one_label_is_judged(claims: Claims, judge: str) -> None:
+def test_a_judge_with_a_single_label_is_judged(claims: Claims, judge: str) -> None:
     rows = []
     for row in passed(80):
         kept = {key: row[key] for key in ("human_1", "human_2", "gpt_verdict")}
         rows.append({**kept, judge: "pass"})
     flags = ["--judge", judge, "--judge", "gpt_verdict", "--human", "human_1,human_2"]
-    found = claims(rows, *flags)
-    [always] = [found[name] for name in found if "gpt" not in name]
+    result = claims(rows, *flags)
+    [always] = [result[name] for name in result if "gpt" not in name]
     assert {claim["kind"] for claim in always} == {"labels", "caught", "passed"}
     good = {"better", "as_rater", "withstands"}
     assert not good & {claim["outcome"] for claim in always}
@@ -127,8 +127,8 @@ def test_choices_with_ties_by_numbered_raters_are_no_texts(claims: Claims) -> No
         kept["winner_2"] = kept.pop("winner (Ben)")
         rows.append(kept)
     assert {row["winner_1"] for row in rows} == {"A", "B", "tie"}
-    [found] = claims(rows, "--human", "winner_1,winner_2").values()
-    assert [claim["kind"] for claim in found] == ["pairs"]
+    [result] = claims(rows, "--human", "winner_1,winner_2").values()
+    assert [claim["kind"] for claim in result] == ["pairs"]
 
 
 def ignorant(name: str, n: int) -> list[float]:
@@ -150,19 +150,19 @@ def test_a_judge_that_knows_nothing_holds_nothing(claims: Claims, name: str) -> 
     rows = made(200)
     for row, score in zip(rows, ignorant(name, len(rows)), strict=True):
         row["quality_gpt4"] = score
-    [found] = claims(rows).values()
-    assert found and all(claim["sign"] not in ("+", "~") for claim in found)
+    [result] = claims(rows).values()
+    assert result and all(claim["sign"] not in ("+", "~") for claim in result)
 
 
 @pytest.mark.parametrize("label", ["pass", "fail"])
 @pytest.mark.parametrize("alone", [True, False])
-def test_a_judge_with_one_label_is_said_to_give_that_label(
+def test_a_judge_with_a_single_label_is_reported_to_give_that_label(
     claims: Claims, label: str, alone: bool
 ) -> None:
     rows = [{**row, "llm_2": label} for row in passed(80)]
     flags = ["--human", "human_1,human_2", "--judge", "llm_2"]
-    found = claims(rows, *flags, *([] if alone else ["--judge", "gpt_verdict"]))
-    [always] = [found[name] for name in found if "gpt" not in name]
+    result = claims(rows, *flags, *([] if alone else ["--judge", "gpt_verdict"]))
+    [always] = [result[name] for name in result if "gpt" not in name]
     shares = {claim["statistic"]: claim["value"] for claim in always}
     assert shares["tpr"] == float(label == "pass")
     assert shares["tnr"] == float(label == "fail")
@@ -175,7 +175,7 @@ def test_a_judge_with_one_label_is_said_to_give_that_label(
     ("choice", "reason"), [("tie", "a tie for all pairs"), ("A", None)]
 )
 @pytest.mark.parametrize("alone", [True, False])
-def test_a_judge_with_one_choice_is_judged(
+def test_a_judge_with_a_single_choice_is_judged(
     claims: Claims, choice: str, reason: str | None, alone: bool
 ) -> None:
     rows = [{**row, "llm_choice": choice} for row in chosen(120)]
@@ -183,8 +183,8 @@ def test_a_judge_with_one_choice_is_judged(
         rows = [
             {name: row[name] for name in row if name != "gpt4_winner"} for row in rows
         ]
-    found = claims(rows)
-    [[claim]] = [found[name] for name in found if "gpt" not in name]
+    result = claims(rows)
+    [[claim]] = [result[name] for name in result if "gpt" not in name]
     assert claim["outcome"] == "not_shown" and claim["sign"] == "?"
     if reason is not None:
         assert claim["value"] == 0.5
@@ -227,14 +227,14 @@ def test_as_good_as_a_rater_must_hold_with_lost_scores_at_the_worst_end(
 
 
 @pytest.mark.parametrize("raters", [50, 51])
-def test_so_many_raters_that_none_is_a_measure_are_said(
+def test_so_many_raters_that_none_is_a_measure_are_reported(
     claims: Claims, raters: int
 ) -> None:
     rng = np.random.default_rng(8)
     rows = []
     for row in made(60):
         near = rng.integers(-1, 2, raters) + row["quality_gpt4"]
-        given = {f"human_{at}": int(one) for at, one in enumerate(near.clip(1, 5))}
+        given = {f"human_{at}": int(each) for at, each in enumerate(near.clip(1, 5))}
         kept = ("id", "model", "answer", "quality_gpt4")
         rows.append({name: row[name] for name in kept} | given)
     [[claim]] = claims(rows).values()

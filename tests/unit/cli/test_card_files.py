@@ -47,15 +47,15 @@ def test_each_card_says_whether_it_is_shipped_or_yours(
     write_own("mine", "# My judge.\njudge: mine\n")
     write_own("length", "# Another one.\njudge: length\n")
     write_own("rouge-l", (JUDGES / "rouge-l.yaml").read_text("utf-8"))
-    found = origins("judge")
-    assert found["mine"] == "yours"
-    assert found["length"] == "hides a shipped one"
-    assert found["rouge-l"] == "yours, as shipped"
-    assert found["random"] == "shipped"
+    result = origins("judge")
+    assert result["mine"] == "yours"
+    assert result["length"] == "hides a shipped one"
+    assert result["rouge-l"] == "yours, as shipped"
+    assert result["random"] == "shipped"
     assert run("list", "judge") == 0
-    said = capsys.readouterr().out
-    lines = {line.split()[0]: line for line in said.splitlines()[1:]}
-    assert said.startswith(f"judge: {len(found)}\n")
+    printed = capsys.readouterr().out
+    lines = {line.split()[0]: line for line in printed.splitlines()[1:]}
+    assert printed.startswith(f"judge: {len(result)}\n")
     assert lines["mine"].endswith("yours                  My judge.")
     assert lines["length"].endswith("hides a shipped one    Another one.")
 
@@ -64,9 +64,9 @@ def test_without_a_kind_all_kinds_are_listed(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert run() == 0
-    said = capsys.readouterr().out
+    printed = capsys.readouterr().out
     for kind in FOLDERS:
-        assert f"{kind}: " in said
+        assert f"{kind}: " in printed
 
 
 def test_in_the_checkout_all_cards_are_shipped(

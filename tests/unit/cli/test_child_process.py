@@ -82,14 +82,14 @@ def started(
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_becomes_one_interrupt_and_its_number_is_told(
+def test_a_signal_becomes_a_single_interrupt_and_its_number_is_reported(
     tmp_path: Path, number: int
 ) -> None:
     with started(tmp_path, TIDY) as process:
         os.kill(process.pid, number)
         os.killpg(process.pid, number)  # the same wish: `timeout` does this
-        told, _ = process.communicate(timeout=patience(20))
-    assert told == f"status 3 stopped {int(number)}\n"
+        result, _ = process.communicate(timeout=patience(20))
+    assert result == f"status 3 stopped {int(number)}\n"
     assert (tmp_path / "heard").read_text() == f"{int(signal.SIGINT)}\n"
 
 
@@ -97,10 +97,10 @@ def test_a_signal_becomes_one_interrupt_and_its_number_is_told(
 def test_sigterm_to_every_process_is_the_parents_affair(tmp_path: Path) -> None:
     """As a service manager does; the command itself may have a handler that hangs."""
     with started(tmp_path, TIDY) as process:
-        for one in running.in_session(process.pid):
-            os.kill(one, signal.SIGTERM)
-        told, _ = process.communicate(timeout=patience(20))
-    assert told == f"status 3 stopped {int(signal.SIGTERM)}\n"
+        for each in running.in_session(process.pid):
+            os.kill(each, signal.SIGTERM)
+        result, _ = process.communicate(timeout=patience(20))
+    assert result == f"status 3 stopped {int(signal.SIGTERM)}\n"
     assert (tmp_path / "heard").read_text() == f"{int(signal.SIGINT)}\n"
 
 
@@ -127,8 +127,8 @@ def test_nothing_outlives_a_parent_that_is_killed(tmp_path: Path) -> None:
 def test_nothing_outlives_a_command_that_is_killed(tmp_path: Path) -> None:
     with started(tmp_path, WITH_CHILD) as process:
         os.kill(number_in(tmp_path / "there"), signal.SIGKILL)
-        told, _ = process.communicate(timeout=patience(20))
-    assert told == f"status {128 + signal.SIGKILL} stopped None\n"
+        result, _ = process.communicate(timeout=patience(20))
+    assert result == f"status {128 + signal.SIGKILL} stopped None\n"
     assert gone(number_in(tmp_path / "sleeper"))
 
 
@@ -137,8 +137,8 @@ def test_a_killed_warden_has_the_status_of_its_signal(tmp_path: Path) -> None:
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
         [warden] = map(int, children.read_text().split())
         os.kill(warden, signal.SIGKILL)
-        told, _ = process.communicate(timeout=patience(20))
-    assert told == f"status {128 + signal.SIGKILL} stopped None\n"
+        result, _ = process.communicate(timeout=patience(20))
+    assert result == f"status {128 + signal.SIGKILL} stopped None\n"
     assert gone(number_in(tmp_path / "there"))
 
 
@@ -160,8 +160,8 @@ def test_a_parent_in_the_background_of_a_shell_is_ended_by_sigterm_alone(
         time.sleep(0.3)
         assert process.poll() is None and alive(number_in(tmp_path / "there"))
         process.terminate()
-        told, _ = process.communicate(timeout=patience(20))
-    assert f"stopped {int(signal.SIGTERM)}" in told and gone(
+        result, _ = process.communicate(timeout=patience(20))
+    assert f"stopped {int(signal.SIGTERM)}" in result and gone(
         number_in(tmp_path / "there")
     )
 
@@ -170,18 +170,18 @@ def test_a_parent_in_the_background_of_a_shell_is_ended_by_sigterm_alone(
 def test_what_is_suspended_goes_on_where_it_was(tmp_path: Path) -> None:
     with started(tmp_path, TIDY) as process:
         states = [
-            Path(f"/proc/{one}/stat")
-            for one in (process.pid, number_in(tmp_path / "there"))
+            Path(f"/proc/{each}/stat")
+            for each in (process.pid, number_in(tmp_path / "there"))
         ]
 
         def all_are(stopped: bool) -> bool:
             end = time.monotonic() + patience(10)
             while time.monotonic() < end:
-                found = {
+                collected = {
                     path.read_text().rpartition(")")[2].split()[0] == "T"
                     for path in states
                 }
-                if found == {stopped}:
+                if collected == {stopped}:
                     return True
                 time.sleep(0.02)
             return False

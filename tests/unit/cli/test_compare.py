@@ -17,10 +17,10 @@ Row = dict[str, Any]
 def row(
     judge: str, value: float | None, lo: float | None, hi: float | None, **keys: Any
 ) -> Row:
-    told = {"dataset": "d", "judge": judge, "aspect": "fluency", "level": "pooled"}
-    told |= {"statistic": "pearson", "signature": f"judge:{judge}|card:1|v:2"}
+    reported = {"dataset": "d", "judge": judge, "aspect": "fluency", "level": "pooled"}
+    reported |= {"statistic": "pearson", "signature": f"judge:{judge}|card:1|v:2"}
     numbers = {"value": value, "ci_low": lo, "ci_high": hi, "n": 120, "n_missing": 0}
-    [made] = table_of("results", [{**told, **numbers, **keys}]).to_pylist()
+    [made] = table_of("results", [{**reported, **numbers, **keys}]).to_pylist()
     return dict(made)
 
 
@@ -34,18 +34,18 @@ def frame(*rows: Row) -> Any:
     return frame_of(table_of("results", rows))
 
 
-def told(
-    first: list[Row], second: list[Row], *paired: Row, most: int = 40
+def reported(
+    first: list[Row], second: list[Row], *paired: Row, limit: int = 40
 ) -> list[str]:
     sides = (
         ComparedSide("a", frame(*first), "a"),
         ComparedSide("b", frame(*second), "b"),
     )
-    return list(lines("agreement", *sides, frame(*paired), limit=most))
+    return list(lines("agreement", *sides, frame(*paired), limit=limit))
 
 
 def test_paired_difference_has_interval_and_p_in_the_requested_direction() -> None:
-    head, alike, titles, numbers, signature, read = told([A], [B], GAP, P, HOLM)
+    head, alike, titles, numbers, signature, read = reported([A], [B], GAP, P, HOLM)
     assert head == "agreement: 1 number that both sides have; a | b"
     assert alike.startswith(
         "all rows: dataset d, aspect fluency, statistic pearson, level pooled"
@@ -58,9 +58,10 @@ def test_paired_difference_has_interval_and_p_in_the_requested_direction() -> No
 
 
 def test_the_deciding_number_has_its_paired_difference_and_p() -> None:
-    place = {"level": "within_source"}
+    content = {"level": "within_source"}
     sides = [
-        row(judge, 0.5, 0.4, 0.6, statistic="normal_scores", **place) for judge in "ab"
+        row(judge, 0.5, 0.4, 0.6, statistic="normal_scores", **content)
+        for judge in "ab"
     ]
     paired = [
         row(
@@ -70,9 +71,9 @@ def test_the_deciding_number_has_its_paired_difference_and_p() -> None:
             0.3,
             statistic="difference_normal_scores",
             judge_b="b",
-            **place,
+            **content,
         ),
-        row("a", 0.01, None, None, statistic="p_normal_scores", judge_b="b", **place),
+        row("a", 0.01, None, None, statistic="p_normal_scores", judge_b="b", **content),
         row(
             "a",
             0.04,
@@ -80,16 +81,16 @@ def test_the_deciding_number_has_its_paired_difference_and_p() -> None:
             None,
             statistic="p_holm_normal_scores",
             judge_b="b",
-            **place,
+            **content,
         ),
     ]
-    numbers = told([sides[0]], [sides[1]], *paired)[3]
+    numbers = reported([sides[0]], [sides[1]], *paired)[3]
     assert numbers.split()[-5:] == ["0.2", "[0.1,", "0.3]", "0.01", "0.04"]
 
 
 def test_zero_has_no_minus_and_pairs_belong_to_neither_side() -> None:
     zero = {**GAP, "value": 0.0, "ci_low": 0.0, "ci_high": 0.0}
-    lines = told(
+    lines = reported(
         [A, row("a", 0.1, 0, 0.2, statistic="difference_pearson", judge_b="c")],
         [B],
         zero,
@@ -99,59 +100,59 @@ def test_zero_has_no_minus_and_pairs_belong_to_neither_side() -> None:
 
 
 def test_sides_without_a_common_number_name_their_datasets() -> None:
-    lines = told([A], [{**B, "dataset": "e"}])
+    lines = reported([A], [{**B, "dataset": "e"}])
     assert lines[-2:] == ["datasets of a: d", "datasets of b: e"]
 
 
 def test_of_two_numbers_one_may_have_a_paired_difference() -> None:
     more = [row(judge, 0.5, 0.4, 0.6, statistic="spearman", n=1200) for judge in "ab"]
-    with_gap, without = told([A, more[0]], [B, more[1]], GAP)[3:5]
+    with_gap, without = reported([A, more[0]], [B, more[1]], GAP)[3:5]
     assert len(with_gap.split()) > len(without.split()) and "1,200" in without
 
 
 def test_without_a_paired_difference_crossing_intervals_decide_nothing() -> None:
-    said = "\n".join(told([A], [B]))
-    assert "the two sides cannot be ranked" in said and "difference:" not in said
-    assert "better" not in said and "p, Holm" not in said
-    assert "the two sides cannot be ranked" not in "\n".join(told([A], [B], GAP))
+    text = "\n".join(reported([A], [B]))
+    assert "the two sides cannot be ranked" in text and "difference:" not in text
+    assert "better" not in text and "p, Holm" not in text
+    assert "the two sides cannot be ranked" not in "\n".join(reported([A], [B], GAP))
 
 
 def test_an_undefined_number_says_why_on_its_line() -> None:
     none = row("b", None, None, None, note="constant judge")
-    said = told([A], [none])
+    text = reported([A], [none])
     assert (
-        said[3].split()[-3:] == ["undefined:", "constant", "judge"] and " - " in said[3]
+        text[3].split()[-3:] == ["undefined:", "constant", "judge"] and " - " in text[3]
     )
 
 
-def test_agreement_of_a_judge_that_is_given_the_rating_is_said_to_be_none() -> None:
+def test_agreement_of_a_judge_that_is_given_the_rating_is_reported_to_be_none() -> None:
     hinted = row("b", 0.9, 0.8, 0.95, note=f"hint: right; {REASONS.no_agreement}")
-    assert f"hint: b: {REASONS.no_agreement}" in told([A], [hinted])
-    assert "hint" not in "".join(told([A], [B]))
+    assert f"hint: b: {REASONS.no_agreement}" in reported([A], [hinted])
+    assert "hint" not in "".join(reported([A], [B]))
 
 
 def test_numbers_of_one_side_alone_are_counted_not_dropped_in_silence() -> None:
     more = row("a", 0.1, 0, 0.2, aspect="coherence")
-    assert "only a has 1 more" in told([A, more], [B])
-    assert told([more], [B]) == [
+    assert "only a has 1 more" in reported([A, more], [B])
+    assert reported([more], [B]) == [
         "agreement: 0 numbers that both sides have; a | b",
         "only a has 1 more",
         "only b has 1 more",
     ]
 
 
-def test_many_rows_are_cut_and_that_is_said() -> None:
+def test_many_rows_are_cut_and_that_is_reported() -> None:
     aspects = [f"x{at}" for at in range(5)]
     first, second = ([row(j, 0.5, 0.4, 0.6, aspect=x) for x in aspects] for j in "ab")
-    said = told(first, second, most=2)
-    assert "… and 3 more rows: --rows 0" in "\n".join(said)
+    text = reported(first, second, limit=2)
+    assert "… and 3 more rows: --rows 0" in "\n".join(text)
 
 
 def test_signatures_that_differ_are_shown_by_part() -> None:
     other = {**B, "signature": "judge:b|card:9|v:2|draws:20"}
-    said = told([A], [other])
-    assert "signatures differ in card: 1 | 9" in said
-    assert "signatures differ in draws: none | 20" in said
+    text = reported([A], [other])
+    assert "signatures differ in card: 1 | 9" in text
+    assert "signatures differ in draws: none | 20" in text
     same = list(
         lines(
             "agreement",
@@ -167,20 +168,20 @@ def test_signatures_that_differ_are_shown_by_part() -> None:
 def write(folder: Path, study: str, rows: dict[str, list[Row]]) -> Path:
     path = folder / f"{study}.yaml"
     Study(folder).write(study=study).rename(path)
-    for table, own in rows.items():
-        place = folder / "results" / study / "tables" / f"{table}.parquet"
-        write_table("results", table_of("results", own), place)
+    for table, own_part in rows.items():
+        location = folder / "results" / study / "tables" / f"{table}.parquet"
+        write_table("results", table_of("results", own_part), location)
     return path
 
 
 @pytest.mark.heavy
 def test_the_command(tmp_path: Path) -> None:
-    one = write(tmp_path, "one", {"agreement": [A, B], "comparison": [GAP, P, HOLM]})
+    each = write(tmp_path, "one", {"agreement": [A, B], "comparison": [GAP, P, HOLM]})
     two = write(tmp_path, "two", {"agreement": [{**A, "value": 0.45}]})
 
     def said(*words: str) -> tuple[int, str]:
         done = running.run(
-            "-m", "judgescope", "compare", str(one), *words, cwd=tmp_path
+            "-m", "judgescope", "compare", str(each), *words, cwd=tmp_path
         )
         return done.returncode, done.stdout
 
@@ -208,7 +209,7 @@ def test_the_command(tmp_path: Path) -> None:
     wrong = {
         "a comparison needs two studies or two judges": [],
         "no such judge": ["--judges", "a", "c"],
-        "both files describe the same study": [str(one)],
+        "both files describe the same study": [str(each)],
         "does not have this table": ["--judges", "a", "b", "--table", "agreemnt"],
         "no row of agreement has this statistic": [
             "--judges",
@@ -224,8 +225,8 @@ def test_the_command(tmp_path: Path) -> None:
         assert status == 1 and reason in text and "Traceback" not in text
 
 
-@pytest.mark.parametrize("most", [0, 1])
-def test_a_row_about_the_pair_itself_is_no_number_of_a_judge(most: int) -> None:
-    assert told([A, {**GAP, "judge": "a", "judge_b": "b"}], [B], most=most)[
+@pytest.mark.parametrize("limit", [0, 1])
+def test_a_row_about_the_pair_itself_is_no_number_of_a_judge(limit: int) -> None:
+    assert reported([A, {**GAP, "judge": "a", "judge_b": "b"}], [B], limit=limit)[
         0
     ].startswith("agreement: 1 number ")

@@ -110,7 +110,7 @@ def test_a_profile_is_given_as_options(tmp_path: Path) -> None:
     assert "--cores=all" in profile_options(HOME / "profiles" / "default")
 
 
-def test_what_is_no_pair_or_no_value_is_told(file: Path) -> None:
+def test_what_is_no_pair_or_no_value_is_reported(file: Path) -> None:
     with pytest.raises(UserError, match=r"got: .*nonsense"):
         study_content(file, ["--config", "nonsense"])
     with pytest.raises(UserErrors, match=r"mine\.yaml with --config"):
@@ -130,8 +130,8 @@ def test_errors_in_the_default_study_name_it_without_the_place_of_the_workflow(
         monkeypatch.setattr(sys, "argv", ["judgescope", command, "--config=seed=often"])
         with pytest.raises(SystemExit):
             main()
-        told = "".join(capsys.readouterr())
+        result = "".join(capsys.readouterr())
         assert (
-            f"where:   {os.path.relpath(HOME / 'config/config.yaml', folder)}" in told
+            f"where:   {os.path.relpath(HOME / 'config/config.yaml', folder)}" in result
         )
-        assert f" {HOME}" not in told
+        assert f" {HOME}" not in result

@@ -57,13 +57,13 @@ def test_list_says_what_can_be_fetched_and_how_to_get_the_rest(
     repository: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert data("list", "mine", "story-cloze", "demo-news") == 0
-    _, mine, *_ = said = capsys.readouterr().out.splitlines()
+    _, mine, *_ = lines = capsys.readouterr().out.splitlines()
     assert (
         " ".join(mine.split())
         == "mine 1 0.9 kB sha256 1 to fetch some/data CC0 (some/data)"
     )
-    assert any(line.startswith("story-cloze: its authors send") for line in said)
-    assert not any("demo" in line for line in said) and repository.asked == []
+    assert any(line.startswith("story-cloze: its authors send") for line in lines)
+    assert not any("demo" in line for line in lines) and repository.asked == []
     data("fetch", "mine")
     data("list", "mine")
     assert "fetched" in capsys.readouterr().out
@@ -73,9 +73,9 @@ def test_every_shipped_card_is_listed(
     repository: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert data("list") == 0
-    said = capsys.readouterr().out
+    printed = capsys.readouterr().out
     assert all(
-        name in said for name in ("summeval ", "gpt35-0301-summeval ", "samsum: get")
+        name in printed for name in ("summeval ", "gpt35-0301-summeval ", "samsum: get")
     )
 
 
@@ -85,14 +85,14 @@ def test_fetch_and_verify(
     assert data("verify", "mine") == 0
     assert capsys.readouterr().out == "mine: 0 of 1 files are fetched\n"
     assert data("fetch", "mine") == data("fetch", "mine") == 0
-    said = capsys.readouterr().out
+    printed = capsys.readouterr().out
     assert (
-        said.count(
+        printed.count(
             "mine: downloading 1 file (0.9 kB) from github.com/some/data; licence: CC0"
         )
         == 1
     )
-    assert said.count("mine: already fetched") == 1 and len(repository.asked) == 1
+    assert printed.count("mine: already fetched") == 1 and len(repository.asked) == 1
     assert data("verify") == 0
     (tmp_path / "cache" / "mine" / "rows.jsonl").write_bytes(b"")
     with pytest.raises(
@@ -119,16 +119,16 @@ def test_a_run_fetches_first_and_only_once(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    there: list[bool] = []
+    collected: list[bool] = []
 
     def run(*_: Any, **__: Any) -> tuple[int, None]:
-        there.append((tmp_path / "cache" / "mine" / "rows.jsonl").is_file())
+        collected.append((tmp_path / "cache" / "mine" / "rows.jsonl").is_file())
         return 0, None
 
     monkeypatch.setattr(child_process, "run", run)
     for _ in range(2):
         assert snakemake(Path("study.yaml"), "all") == 0
-    assert there == [True, True] and len(repository.asked) == 1
+    assert collected == [True, True] and len(repository.asked) == 1
     assert capsys.readouterr().out.startswith(
         "mine: downloading 1 file (0.9 kB) from github.com"
     )

@@ -40,9 +40,9 @@ class Judge:
     asked: list[int] = field(default_factory=list)
 
     def says(self, body: Body) -> Said:
-        found = re.search(r"answer number (\d+)", text_in(prompt_of(body)))
-        assert found
-        number = int(found[1])
+        result = re.search(r"answer number (\d+)", text_in(prompt_of(body)))
+        assert result
+        number = int(result[1])
         self.asked.append(number)
         passes = number % 2 == 1 or number // 2 < self.lost
         return reply(f"Verdict: {'pass' if passes else 'fail'}")
@@ -77,11 +77,11 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+def study_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     monkeypatch.chdir(tmp_path)
     judge = Judge()
     with serve(judge.says) as endpoint:
-        own = Study(
+        own_part = Study(
             tmp_path,
             study="live",
             datasets=["answers"],
@@ -95,35 +95,35 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
             | {"text": f"answer number {at}", "people": ("fail", "pass")[at % 2]}
             for at, name in enumerate(NAMES)
         ]
-        own.rated_table(
+        own_part.rated_table(
             "answers",
             rows,
             ratings={"good": ["people"]},
             aspects={"good": {"labels": ["fail", "pass"]}},
         )
-        own.card("aspects", "good", name="Good", definition="Is it good?")
-        own.card(
+        own_part.card("aspects", "good", name="Good", definition="Is it good?")
+        own_part.card(
             "judges", "frozen", model="judge", form="verdict", draws=DRAWS,
             temperature=1, max_tokens=20,
         )  # fmt: skip
-        own.connect(endpoint.url, "judge")
-        file = own.write()
-        plan = own.plan()
+        own_part.connect(endpoint.url, "judge")
+        file = own_part.write()
+        plan = own_part.plan()
         ingest_all(texts.ingest(plan, "answers"), texts.read_ratings(plan, "answers"))
         number: dict[str, Any] = {"dataset": "answers", "judge": "frozen"}
         number |= {"aspect": "good"}
         number |= {"statistic": "tnr", "level": "pooled", "value": 1.0, "n": 12}
-        own.table("results", "tables/labels", [number])
+        own_part.table("results", "tables/labels", [number])
         anchored = AnchoredJudge(plan, "answers", "frozen", "good")
         anchored.asked(sorted(anchored.texts), DRAWS)
-        yield Place(own, Path(file.name), judge)
+        yield Place(own_part, Path(file.name), judge)
 
 
 def test_a_passport_binds_judge_anchors_and_numbers_without_a_request(
-    place: Place, capsys: pytest.CaptureFixture[str]
+    study_folder: Place, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    before = len(place.judge.asked)
-    assert place.passport() == 0 and len(place.judge.asked) == before
+    before = len(study_folder.judge.asked)
+    assert study_folder.passport() == 0 and len(study_folder.judge.asked) == before
     made = read(Path("judge.json"))
     assert len(made.anchors) == ANCHORS
     assert {len(anchor.draws) for anchor in made.anchors} == {DRAWS}
@@ -135,86 +135,89 @@ def test_a_passport_binds_judge_anchors_and_numbers_without_a_request(
     assert "24 anchors, 6 draws each" in capsys.readouterr().out
 
 
-def test_without_fresh_nothing_is_asked_and_said_so(
-    place: Place, capsys: pytest.CaptureFixture[str]
+def test_without_fresh_nothing_is_asked_and_reported_so(
+    study_folder: Place, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    place.passport()
-    before = len(place.judge.asked)
-    assert place.gate() == GateStatus.CANNOT_TELL
-    assert len(place.judge.asked) == before
+    study_folder.passport()
+    before = len(study_folder.judge.asked)
+    assert study_folder.gate() == GateStatus.CANNOT_TELL
+    assert len(study_folder.judge.asked) == before
     assert "no new draw of the anchors was asked" in capsys.readouterr().out
 
 
-def test_each_fresh_look_asks_one_draw_of_each_anchor(place: Place) -> None:
-    place.passport()
+def test_each_fresh_look_asks_a_single_draw_of_each_anchor(study_folder: Place) -> None:
+    study_folder.passport()
     for look in (1, 2):
-        place.judge.asked.clear()
-        assert place.gate(fresh=True) == GateStatus.SAME
-        assert sorted(place.judge.asked) == [*range(ANCHORS)]
+        study_folder.judge.asked.clear()
+        assert study_folder.gate(fresh=True) == GateStatus.SAME
+        assert sorted(study_folder.judge.asked) == [*range(ANCHORS)]
         assert len(read(Path("judge.json")).looks) == look
-    place.judge.asked.clear()
-    assert place.gate() == GateStatus.SAME and not place.judge.asked
+    study_folder.judge.asked.clear()
+    assert study_folder.gate() == GateStatus.SAME and not study_folder.judge.asked
 
 
 def test_a_new_passport_asks_draws_that_no_earlier_look_had(
-    place: Place, capsys: pytest.CaptureFixture[str]
+    study_folder: Place, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    place.passport()
-    place.judge.lost = 9
-    assert place.gate(fresh=True) == GateStatus.MOVED
-    place.judge.lost = 0
-    place.passport(output=Path("new.json"))
+    study_folder.passport()
+    study_folder.judge.lost = 9
+    assert study_folder.gate(fresh=True) == GateStatus.MOVED
+    study_folder.judge.lost = 0
+    study_folder.passport(output=Path("new.json"))
     assert read(Path("new.json")).first_draw == DRAWS + 1
-    place.judge.asked.clear()
+    study_folder.judge.asked.clear()
     capsys.readouterr()
-    assert place.gate(fresh=True, passport=Path("new.json")) == GateStatus.SAME
-    assert len(place.judge.asked) == ANCHORS
+    assert study_folder.gate(fresh=True, passport=Path("new.json")) == GateStatus.SAME
+    assert len(study_folder.judge.asked) == ANCHORS
     assert f"requested now: {ANCHORS}" in capsys.readouterr().out
 
 
-def test_a_look_whose_draw_is_stored_is_refused(place: Place) -> None:
-    place.passport()
+def test_a_look_whose_draw_is_stored_is_refused(study_folder: Place) -> None:
+    study_folder.passport()
     file = Path("judge.json")
     before = file.read_bytes()
-    place.gate(fresh=True)
+    study_folder.gate(fresh=True)
     file.write_bytes(before)  # the changed passport was not kept
-    place.judge.asked.clear()
+    study_folder.judge.asked.clear()
     with pytest.raises(UserError, match="in the store already"):
-        place.gate(fresh=True)
-    assert not place.judge.asked and file.read_bytes() == before
+        study_folder.gate(fresh=True)
+    assert not study_folder.judge.asked and file.read_bytes() == before
 
 
 def test_an_interrupted_look_is_finished_and_paid_once(
-    place: Place, capsys: pytest.CaptureFixture[str]
+    study_folder: Place, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    place.passport()
+    study_folder.passport()
     file = Path("judge.json")
     before = json.loads(file.read_bytes())
-    place.gate(fresh=True)
+    study_folder.gate(fresh=True)
     file.write_text(json.dumps(before | {"under_way": DRAWS}), encoding="utf-8")
     capsys.readouterr()
-    place.judge.asked.clear()
-    assert place.gate(fresh=True) == GateStatus.SAME and not place.judge.asked
+    study_folder.judge.asked.clear()
+    assert (
+        study_folder.gate(fresh=True) == GateStatus.SAME
+        and not study_folder.judge.asked
+    )
     assert "requested now: 0" in capsys.readouterr().out
     made = read(file)
     assert len(made.looks) == 1 and made.under_way is None
 
 
 def test_a_judge_that_passes_what_it_failed_has_moved(
-    place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    study_folder: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    place.passport()
-    place.judge.lost = 9
+    study_folder.passport()
+    study_folder.judge.lost = 9
     summary = tmp_path / "summary.md"
-    assert place.gate(fresh=True, markdown=summary) == GateStatus.MOVED
+    assert study_folder.gate(fresh=True, markdown=summary) == GateStatus.MOVED
     assert "The judge moved" in capsys.readouterr().out
     assert summary.read_text(encoding="utf-8").startswith("## Gate: moved\n")
-    place.judge.lost = 0  # it stays moved: what was alarmed is not forgotten
-    assert place.gate(fresh=True, json=True) == GateStatus.MOVED
-    found = json.loads(capsys.readouterr().out)
-    assert found["answer"] == "moved" and found["exit_code"] == 1
-    assert [look["alarm"] for look in found["looks"]] == [True]
-    assert found["requested"] == 0
+    study_folder.judge.lost = 0  # it stays moved: what was alarmed is not forgotten
+    assert study_folder.gate(fresh=True, json=True) == GateStatus.MOVED
+    content = json.loads(capsys.readouterr().out)
+    assert content["answer"] == "moved" and content["exit_code"] == 1
+    assert [look["alarm"] for look in content["looks"]] == [True]
+    assert content["requested"] == 0
 
 
 @pytest.mark.parametrize(
@@ -229,33 +232,33 @@ def test_a_judge_that_passes_what_it_failed_has_moved(
     ],
 )
 def test_another_baseline_is_refused_before_anything_is_asked(
-    place: Place, key: str, value: Any, reason: str
+    study_folder: Place, key: str, value: Any, reason: str
 ) -> None:
-    place.passport()
+    study_folder.passport()
     file = Path("judge.json")
     content = json.loads(file.read_text(encoding="utf-8"))
     file.write_text(json.dumps(content | {key: value}), encoding="utf-8")
-    place.judge.asked.clear()
+    study_folder.judge.asked.clear()
     with pytest.raises(UserError, match=reason):
-        place.gate(fresh=True)
-    assert not place.judge.asked
+        study_folder.gate(fresh=True)
+    assert not study_folder.judge.asked
 
 
-def test_a_changed_anchor_is_refused(place: Place) -> None:
-    place.passport()
+def test_a_changed_anchor_is_refused(study_folder: Place) -> None:
+    study_folder.passport()
     file = Path("judge.json")
     content = json.loads(file.read_text(encoding="utf-8"))
     content["anchors"][0]["text"] = "0" * 16
     file.write_text(json.dumps(content), encoding="utf-8")
     with pytest.raises(UserError, match=f"1 of {ANCHORS}"):
-        place.gate(fresh=True)
+        study_folder.gate(fresh=True)
 
 
-def test_the_declared_looks_are_a_limit(place: Place) -> None:
-    place.passport(horizon=1)
-    assert place.gate(fresh=True) == GateStatus.SAME
+def test_the_declared_looks_are_a_limit(study_folder: Place) -> None:
+    study_folder.passport(horizon=1)
+    assert study_folder.gate(fresh=True) == GateStatus.SAME
     with pytest.raises(UserError, match="used up"):
-        place.gate(fresh=True)
+        study_folder.gate(fresh=True)
 
 
 @pytest.mark.parametrize(
@@ -269,33 +272,33 @@ def test_the_declared_looks_are_a_limit(place: Place) -> None:
     ],
 )
 def test_a_passport_of_nothing_is_refused(
-    place: Place, keys: dict[str, Any], reason: str
+    study_folder: Place, keys: dict[str, Any], reason: str
 ) -> None:
     with pytest.raises(UserError, match=reason):
-        place.passport(**keys)
+        study_folder.passport(**keys)
     assert not Path("judge.json").exists()
 
 
-def test_a_baseline_of_few_draws_is_refused(place: Place) -> None:
-    place.study.amend("judges", "frozen", draws=4)
+def test_a_baseline_of_few_draws_is_refused(study_folder: Place) -> None:
+    study_folder.study.amend("judges", "frozen", draws=4)
     with pytest.raises(UserError, match="too few draws"):
-        place.passport()
+        study_folder.passport()
 
 
-def test_a_decision_model_has_no_passport(place: Place) -> None:
-    place.study.card(
+def test_a_decision_model_has_no_passport(study_folder: Place) -> None:
+    study_folder.study.card(
         "models", "decider", engine="systemone", base_url="http://127.0.0.1:9/v1"
     )
-    place.study.card("judges", "frozen", model="decider", form="decide")
+    study_folder.study.card("judges", "frozen", model="decider", form="decide")
     with pytest.raises(UserError, match="sampled draws") as refused:
-        place.passport()
+        study_folder.passport()
     assert "raise" not in str(refused.value)
 
 
-def test_missing_replies_are_not_asked_for_a_passport(place: Place) -> None:
-    place.study.amend("judges", "frozen", draws=DRAWS + 1)
+def test_missing_replies_are_not_asked_for_a_passport(study_folder: Place) -> None:
+    study_folder.study.amend("judges", "frozen", draws=DRAWS + 1)
     with pytest.raises(UserError, match="24 of 168 are missing"):
-        place.passport()
+        study_folder.passport()
 
 
 # --- systems --------------------------------------------------------------------------
@@ -313,19 +316,20 @@ def replace_aspect(number: PassportNumber) -> PassportNumber:
     return structs.replace(number, aspect="another")
 
 
-def test_systems_moved_only_while_the_judge_did_not(place: Place) -> None:
-    place.passport()
-    place.gate(fresh=True)
+def test_systems_moved_only_while_the_judge_did_not(study_folder: Place) -> None:
+    study_folder.passport()
+    study_folder.gate(fresh=True)
     made = read(Path("judge.json"))
     made.numbers = [mean(3.0), mean(4.0, "other")]
     now = [mean(3.5), mean(4.0, "other")]
-    found = command.gate_findings(made, now, 0, date(2000, 1, 1))
+    result = command.gate_findings(made, now, 0, date(2000, 1, 1))
     assert (
-        found.status == GateStatus.MOVED and "The systems moved: bot." in found.sentence
+        result.status == GateStatus.MOVED
+        and "The systems moved: bot." in result.sentence
     )
     others = [replace_aspect(number) for number in now]
     assert command.moved_systems(made.numbers, others, "good") == []
-    p = [each.p_holm for each in found.systems]
+    p = [each.p_holm for each in result.systems]
     assert p[0] < 0.001 and p[1] == 1.0
     still = command.gate_findings(made, made.numbers, 0, date(2000, 1, 1))
     assert still.status == GateStatus.SAME
@@ -334,21 +338,21 @@ def test_systems_moved_only_while_the_judge_did_not(place: Place) -> None:
     assert "The judge moved" in both.sentence and "cannot be compared" in both.sentence
 
 
-def test_an_expired_passport_tells_nothing(place: Place) -> None:
-    place.passport()
-    place.gate(fresh=True)
-    found = command.gate_findings(read(Path("judge.json")), [], 0, date(9000, 1, 1))
-    assert found.status == GateStatus.CANNOT_TELL and "expired" in found.sentence
+def test_an_expired_passport_tells_nothing(study_folder: Place) -> None:
+    study_folder.passport()
+    study_folder.gate(fresh=True)
+    result = command.gate_findings(read(Path("judge.json")), [], 0, date(9000, 1, 1))
+    assert result.status == GateStatus.CANNOT_TELL and "expired" in result.sentence
 
 
-def test_an_expired_passport_asks_for_nothing(place: Place) -> None:
-    place.passport()
+def test_an_expired_passport_asks_for_nothing(study_folder: Place) -> None:
+    study_folder.passport()
     made = read(Path("judge.json"))
     made.expires = "2001-01-01"
     write(made, Path("judge.json"))
-    before = len(place.judge.asked)
-    assert place.gate(fresh=True) == GateStatus.CANNOT_TELL
-    assert len(place.judge.asked) == before
+    before = len(study_folder.judge.asked)
+    assert study_folder.gate(fresh=True) == GateStatus.CANNOT_TELL
+    assert len(study_folder.judge.asked) == before
 
 
 CHANGED: dict[str, tuple[Callable[[Passport], object], str]] = {
@@ -366,26 +370,26 @@ CHANGED: dict[str, tuple[Callable[[Passport], object], str]] = {
 }
 
 
-def test_a_changed_passport_is_refused(place: Place) -> None:
-    place.passport()
-    place.gate(fresh=True)
-    whole = Path("judge.json").read_bytes()
+def test_a_changed_passport_is_refused(study_folder: Place) -> None:
+    study_folder.passport()
+    study_folder.gate(fresh=True)
+    content = Path("judge.json").read_bytes()
     for change, message in CHANGED.values():
         made = read(Path("judge.json"))
         change(made)
         write(made, Path("judge.json"))
         with pytest.raises(UserError, match=message):
             read(Path("judge.json"))
-        Path("judge.json").write_bytes(whole)
+        Path("judge.json").write_bytes(content)
 
 
 def test_a_look_without_the_baselines_store_is_refused_before_asking(
-    place: Place,
+    study_folder: Place,
 ) -> None:
-    place.passport()
+    study_folder.passport()
     before = Path("judge.json").read_bytes()
-    place.study.write(store="elsewhere")
-    place.judge.asked.clear()
+    study_folder.study.write(store="elsewhere")
+    study_folder.judge.asked.clear()
     with pytest.raises(UserError, match="lacks replies of the passport's baseline"):
-        place.gate(fresh=True)
-    assert not place.judge.asked and Path("judge.json").read_bytes() == before
+        study_folder.gate(fresh=True)
+    assert not study_folder.judge.asked and Path("judge.json").read_bytes() == before

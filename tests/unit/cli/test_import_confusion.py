@@ -53,7 +53,7 @@ def test_criteria_become_those_of_aspects(capsys: pytest.CaptureFixture[str]) ->
     assert capsys.readouterr().out.count("written: config/aspects/") == 2
     fluency = read_card("aspect", Path("config/aspects/fluency.yaml"))
     shipped = read_card("aspect", HOME / "config" / "aspects" / "fluency.yaml")
-    assert {name: one.definition for name, one in fluency.criteria.items()} == {
+    assert {name: each.definition for name, each in fluency.criteria.items()} == {
         "default": "Is the text fluent?",
         "selection-1": "As source.",
     }
@@ -68,7 +68,10 @@ def test_demonstrations_become_those_of_perturbations() -> None:
     Path("p.py").write_text("\n".join([*lines, "other = 'no prompt'", "raise X"]))
     assert run("p.py") == 0
     made = read_card("perturbation", Path("config/perturbations/inversion.yaml"))
-    assert [(one.text, one.changed) for one in made.demonstrations] == [
+    assert [
+        (demonstration.text, demonstration.changed)
+        for demonstration in made.demonstrations
+    ] == [
         ("Rain fell. Then more.", "Rain fell and fell.\nThen more."),
         ("It was late.", "Late it was."),
     ]
@@ -108,7 +111,7 @@ def test_another_layout_is_an_error(name: str, content: str, words: str) -> None
     assert name in error.value.where and not Path("config").exists()
 
 
-def test_a_file_that_is_not_there() -> None:
+def test_a_file_that_is_missing() -> None:
     with pytest.raises(UserError, match="no such file"):
         run("c.json")
 

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 import running
-from init_setup import ROWS, card, here, init, written
+from init_setup import ROWS, card, init, working_folder, written
 from judgescope.cli.commands import add_init
 from judgescope.cli.init import begin
 from judgescope.cli.init.column_values import numbers, scale
@@ -28,18 +28,18 @@ from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.names import slug
 from judgescope.core.paths import HOME
 
-__all__ = ["here"]
+__all__ = ["working_folder"]
 
 
 def test_columns_are_guessed_from_names_and_cells() -> None:
-    found = guess(ROWS)
-    assert (found.text, found.source, found.system, found.item) == (
+    result = guess(ROWS)
+    assert (result.text, result.source, result.system, result.item) == (
         *("summary", ["article"], "model"),
         None,
     )
-    assert found.ratings == {"fluency": ["fluency_rater1", "fluency_rater2"]}
-    assert (found.task, found.means) == ("summarization", False)
-    assert ROWS[0].keys() - found.used == {"remark"}
+    assert result.ratings == {"fluency": ["fluency_rater1", "fluency_rater2"]}
+    assert (result.task, result.means) == ("summarization", False)
+    assert ROWS[0].keys() - result.used == {"remark"}
 
 
 def test_the_longest_texts_are_judged_where_no_name_tells() -> None:
@@ -47,8 +47,8 @@ def test_the_longest_texts_are_judged_where_no_name_tells() -> None:
         {"id": at, "bla": "word " * (20 + at), "tag": "x", "q": at % 3}
         for at in range(12)
     ]
-    found = guess(rows)
-    assert (found.text, found.item, found.ratings) == ("bla", "id", {"q": ["q"]})
+    result = guess(rows)
+    assert (result.text, result.item, result.ratings) == ("bla", "id", {"q": ["q"]})
 
 
 def test_long_cells_that_repeat_are_what_texts_were_written_from() -> None:
@@ -122,7 +122,7 @@ def test_numbers_are_read_from_lists_and_words_are_none() -> None:
 
 
 def test_the_cards_say_what_was_guessed_and_never_a_key(
-    here: Path, capsys: pytest.CaptureFixture[str]
+    working_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     end = [
         "--endpoint",
@@ -133,14 +133,17 @@ def test_the_cards_say_what_was_guessed_and_never_a_key(
         "MY_KEY",
     ]
     assert init("mine.csv", "--yes", *end, "--price", ".1", ".4") == 0
-    said = capsys.readouterr().out
+    printed = capsys.readouterr().out
     assert (
         "fluency: fluency_rater1, fluency_rater2 (2 columns, values 1 to 5)"
-        in said.replace("scale 1:5:1; ", "")
+        in printed.replace("scale 1:5:1; ", "")
     )
-    assert "not used    remark" in said and "4 texts of 2 items, 8 ratings" in said
     assert (
-        "judgescope check config/studies/mine.yaml" in said and "export MY_KEY" in said
+        "not used    remark" in printed and "4 texts of 2 items, 8 ratings" in printed
+    )
+    assert (
+        "judgescope check config/studies/mine.yaml" in printed
+        and "export MY_KEY" in printed
     )
     data = card("datasets", "mine")
     assert data["files"] == "../../mine.csv" and data["columns"]["source"] == "article"
@@ -149,10 +152,10 @@ def test_the_cards_say_what_was_guessed_and_never_a_key(
     assert (model["name"], model["api_key_env"]) == ("Org/Big-1", "MY_KEY")
     assert model["price"] == {"input": 0.1, "output": 0.4}
     assert card("studies", "mine")["judges"][0] == "org-big-1"
-    assert not list(here.glob(".config-*"))
+    assert not list(working_folder.glob(".config-*"))
 
 
-def test_a_table_without_sources_hides_them_from_judges(here: Path) -> None:
+def test_a_table_without_sources_hides_them_from_judges(working_folder: Path) -> None:
     rows = [
         {"id": f"i{at}", "reply": "words " * 9, "score": at % 5 + 1} for at in range(12)
     ]
@@ -162,7 +165,7 @@ def test_a_table_without_sources_hides_them_from_judges(here: Path) -> None:
     assert card("studies", "r")["judges"] == ["rules", "length"]
 
 
-def test_a_new_aspect_has_a_card_of_its_own(here: Path) -> None:
+def test_a_new_aspect_has_a_separate_a_card(working_folder: Path) -> None:
     words = ["--rating", "pace=fluency_rater1", "--define", "pace=How fast it reads."]
     assert init("mine.csv", "--yes", *words, "--scale", "pace=1:7:1") == 0
     assert card("aspects", "pace")["definition"] == "How fast it reads."
@@ -199,16 +202,18 @@ WRONG: dict[str, tuple[list[str], str, str | None]] = {
 
 
 @pytest.mark.parametrize("mistake", sorted(WRONG))
-def test_a_mistake_is_named_and_nothing_is_written(mistake: str, here: Path) -> None:
+def test_a_mistake_is_named_and_nothing_is_written(
+    mistake: str, working_folder: Path
+) -> None:
     words, what, nearest = WRONG[mistake]
     with pytest.raises((UserError, UserErrors)) as caught:
         init("mine.csv", "--yes", *words)
     error = caught.value
-    one = error.errors[0] if isinstance(error, UserErrors) else error
-    assert isinstance(one, UserError) and what in str(one)
-    assert ".config-" not in str(one)
-    assert nearest is None or one.nearest() == nearest
-    assert sorted(path.name for path in here.iterdir()) == ["mine.csv"]
+    each = error.errors[0] if isinstance(error, UserErrors) else error
+    assert isinstance(each, UserError) and what in str(each)
+    assert ".config-" not in str(each)
+    assert nearest is None or each.nearest() == nearest
+    assert sorted(path.name for path in working_folder.iterdir()) == ["mine.csv"]
 
 
 @pytest.mark.parametrize(
@@ -234,7 +239,7 @@ def test_a_scale_has_colons_and_a_step_if_it_is_not_continuous() -> None:
         )
 
 
-def test_a_missing_file_names_what_is_there(here: Path) -> None:
+def test_a_missing_file_names_what_exists(working_folder: Path) -> None:
     with pytest.raises(UserError, match="file not found") as caught:
         init("mine.cvs", "--yes")
     assert caught.value.nearest() == "mine.csv"
@@ -243,7 +248,7 @@ def test_a_missing_file_names_what_is_there(here: Path) -> None:
         init("empty.csv", "--yes")
 
 
-def test_nothing_is_overwritten(here: Path) -> None:
+def test_nothing_is_overwritten(working_folder: Path) -> None:
     assert init("mine.csv", "--yes") == 0
     before = {path: Path(path).read_bytes() for path in written()}
     with pytest.raises(UserError, match="a card with this name already exists"):
@@ -258,7 +263,9 @@ def test_nothing_is_overwritten(here: Path) -> None:
     assert {path: Path(path).read_bytes() for path in written()} == before
 
 
-def test_a_file_of_a_key_is_named_in_the_card_by_its_absolute_path(here: Path) -> None:
+def test_a_file_of_a_key_is_named_in_the_card_by_its_absolute_path(
+    working_folder: Path,
+) -> None:
     Path("key.txt").write_text("sk-secret\n")
     Path("key.txt").chmod(0o600)
     end = [
@@ -271,11 +278,14 @@ def test_a_file_of_a_key_is_named_in_the_card_by_its_absolute_path(here: Path) -
     ]
     assert init("mine.csv", "--yes", *end) == 0
     model = card("models", "m")
-    assert model["api_key_file"] == str(here / "key.txt") and "api_key_env" not in model
+    assert (
+        model["api_key_file"] == str(working_folder / "key.txt")
+        and "api_key_env" not in model
+    )
     assert "sk-secret" not in Path("config/models/m.yaml").read_text()
 
 
-def test_an_endpoint_behind_a_proxy_needs_no_card_by_hand(here: Path) -> None:
+def test_an_endpoint_behind_a_proxy_needs_no_card_by_hand(working_folder: Path) -> None:
     Path("login").write_text("me:word\n")
     Path("login").chmod(0o600)
     words = [
@@ -299,8 +309,11 @@ def test_an_endpoint_behind_a_proxy_needs_no_card_by_hand(here: Path) -> None:
         "http://proxy.example.org:3128",
         "MY_KEY",
     )
-    assert model["proxy_auth_file"] == str(here / "login")
-    assert model["ca_file"] == str(here / "mine.csv") and "word" not in path.read_text()
+    assert model["proxy_auth_file"] == str(working_folder / "login")
+    assert (
+        model["ca_file"] == str(working_folder / "mine.csv")
+        and "word" not in path.read_text()
+    )
 
 
 @pytest.mark.parametrize(
@@ -313,7 +326,7 @@ def test_an_endpoint_behind_a_proxy_needs_no_card_by_hand(here: Path) -> None:
     ],
 )
 def test_a_wrong_way_to_the_endpoint_is_named_without_its_secret(
-    here: Path, more: list[str], message: str
+    working_folder: Path, more: list[str], message: str
 ) -> None:
     with pytest.raises((UserError, UserErrors), match=message) as caught:
         init("mine.csv", "--yes", "--endpoint", "http://h/v1", "--model", "m", *more)
@@ -330,7 +343,7 @@ def test_a_wrong_way_to_the_endpoint_is_named_without_its_secret(
     ids=["open to others", "no file", "two sources"],
 )
 def test_an_unusable_file_of_a_key_is_an_error_that_shows_no_key(
-    here: Path, mode: int, more: list[str], message: str
+    working_folder: Path, mode: int, more: list[str], message: str
 ) -> None:
     Path("key.txt").write_text("sk-secret\n")
     Path("key.txt").chmod(mode)
@@ -341,7 +354,7 @@ def test_an_unusable_file_of_a_key_is_an_error_that_shows_no_key(
 
 
 def test_any_line_is_changed_and_a_wrong_answer_shows_the_table_again(
-    here: Path, capsys: pytest.CaptureFixture[str]
+    working_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Lines: 1-5 roles, 6 ratings, 7 and 8 scales, 9 a meaning, 10 scores, 11 endpoint,
     19 name.
@@ -381,26 +394,26 @@ def test_any_line_is_changed_and_a_wrong_answer_shows_the_table_again(
     ]
     answers = ["mine.csv", "1", "sumary", *ratings, *scales, *end, "", "y"]
     assert init(answers=answers) == 0
-    said = capsys.readouterr().out
-    assert "nearest: summary" in said and "no line has this number: 99" in said
-    assert "sk-secret" not in said and "a rating is not a number" in said
+    printed = capsys.readouterr().out
+    assert "nearest: summary" in printed and "no line has this number: 99" in printed
+    assert "sk-secret" not in printed and "a rating is not a number" in printed
     assert card("datasets", "other")["columns"]["ratings"]["pace"] == ["fluency_rater2"]
     assert card("datasets", "other")["aspects"]["pace"]["max"] == 7
     assert card("aspects", "pace")["definition"] == "How fast it reads."
-    assert "me:word" not in said
+    assert "me:word" not in printed
     assert card("models", "m") == {
         **{"model": "m", "engine": "openai", "base_url": "http://127.0.0.1:9/v1"},
         **{"api_key_env": "MY_KEY", "price": {"input": 0.1, "output": 0.2}},
         **{
             "proxy": "http://p:3128",
             "proxy_auth_env": "LOGIN",
-            "ca_file": str(here / "mine.csv"),
+            "ca_file": str(working_folder / "mine.csv"),
         },
     }
     assert card("studies", "other")["max_usd"] == 2.5
 
 
-def test_no_question_comes_twice_in_a_row(here: Path) -> None:
+def test_no_question_comes_twice_in_a_row(working_folder: Path) -> None:
     asked: list[str] = []
     wrong = iter(["", "-", "1", "nothing", "7", "five", "1", "", "", "-", "q"])
 
@@ -413,19 +426,19 @@ def test_no_question_comes_twice_in_a_row(here: Path) -> None:
     words = ["init", "mine.csv", "--rating", "pace=fluency_rater1"]
     words += ["--endpoint", "http://127.0.0.1:9/v1", "--model", "m"]
     assert begin(parser.parse_args(words), ask) == 1
-    assert len(asked) == 11 and all(one != after for one, after in pairwise(asked))
+    assert len(asked) == 11 and all(each != after for each, after in pairwise(asked))
     assert "meaning of pace" in asked[1] and written() == []
 
 
 @pytest.mark.parametrize(
     "typed", [["q"], ["1", "quit"], ["1", "article", "q"], ["", "n"]]
 )
-def test_quitting_leaves_no_trace(typed: list[str], here: Path) -> None:
+def test_quitting_leaves_no_trace(typed: list[str], working_folder: Path) -> None:
     assert init("mine.csv", answers=typed) == 1
-    assert [path.name for path in here.iterdir()] == ["mine.csv"]
+    assert [path.name for path in working_folder.iterdir()] == ["mine.csv"]
 
 
-def test_back_takes_a_change_back_and_enter_leaves_a_line(here: Path) -> None:
+def test_back_takes_a_change_back_and_enter_leaves_a_line(working_folder: Path) -> None:
     answers = [
         "1",
         "remark",
@@ -448,7 +461,7 @@ def test_back_takes_a_change_back_and_enter_leaves_a_line(here: Path) -> None:
     assert "item" not in columns
 
 
-def test_a_column_that_gets_a_role_leaves_the_one_it_had(here: Path) -> None:
+def test_a_column_that_gets_a_role_leaves_the_one_it_had(working_folder: Path) -> None:
     answers = ["10", "fluency_rater2", "3", "article", "4", "remark", "2", "-", "q"]
     assert init("mine.csv", answers=answers) == 1
     answers = ["10", "fluency_rater2", "", "y"]
@@ -459,38 +472,47 @@ def test_a_column_that_gets_a_role_leaves_the_one_it_had(here: Path) -> None:
     assert card("models", "rater-2")["rows"]["scores"] == {"fluency": "fluency_rater2"}
 
 
-def test_what_a_run_cannot_read_is_told_before_the_table_comes_again(
-    here: Path, capsys: pytest.CaptureFixture[str]
+def test_what_a_run_cannot_read_is_reported_before_the_table_comes_again(
+    working_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert init("mine.csv", answers=["7", "1:4:1", "", "7", "1:5:1", "", "y"]) == 0
     assert "a rating is outside the scale" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_a_provider_is_a_copy_of_the_card_that_ships(provider: str, here: Path) -> None:
-    own = ["--endpoint", "https://mine.example.org/v1"] if "azure" in provider else []
+def test_a_provider_is_a_copy_of_the_card_that_ships(
+    provider: str, working_folder: Path
+) -> None:
+    own_part = (
+        ["--endpoint", "https://mine.example.org/v1"] if "azure" in provider else []
+    )
     assert (
-        init("mine.csv", "--yes", "--provider", provider, "--model", "my-own", *own)
+        init(
+            "mine.csv", "--yes", "--provider", provider, "--model", "my-own", *own_part
+        )
         == 0
     )
     shipped = yaml.safe_load(
         (HOME / "config" / "models" / f"{provider}.yaml").read_text("utf-8")
     )
-    shipped |= {"model": "my-own", "base_url": own[1] if own else shipped["base_url"]}
+    shipped |= {
+        "model": "my-own",
+        "base_url": own_part[1] if own_part else shipped["base_url"],
+    }
     del shipped["name"]
     assert card("models", "my-own") == shipped
     reasons = "reasoning_effort" in shipped.get("extra_body", {})
     assert card("judges", "my-own")["max_tokens"] == (4096 if reasons else 1024)
 
 
-def test_a_provider_needs_what_only_its_user_knows(here: Path) -> None:
+def test_a_provider_needs_what_only_its_user_knows(working_folder: Path) -> None:
     with pytest.raises(UserErrors) as caught:
         init("mine.csv", "--yes", "--provider", "azure")
     assert "--endpoint" in str(caught.value) and "--model" in str(caught.value)
     assert not written()
 
 
-def test_a_metric_is_a_judge_and_no_rating(here: Path) -> None:
+def test_a_metric_is_a_judge_and_no_rating(working_folder: Path) -> None:
     words = ["--metric", "fluency_rater2", "--max-usd", "3"]
     assert init("mine.csv", "--yes", *words) == 0
     assert card("datasets", "mine")["columns"]["ratings"] == {
@@ -502,7 +524,7 @@ def test_a_metric_is_a_judge_and_no_rating(here: Path) -> None:
         init("mine.csv", "--yes", "--study", "o", "--metric", "pace=fluency_rater2")
 
 
-def test_recorded_replies_are_a_judge(here: Path) -> None:
+def test_recorded_replies_are_a_judge(working_folder: Path) -> None:
     rows = [{**row, "reply": f"Rating: {at}"} for at, row in enumerate(ROWS, start=1)]
     Path("asked.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     assert init("mine.csv", "--yes", "--recorded", "asked.jsonl") == 0
@@ -517,7 +539,7 @@ def test_recorded_replies_are_a_judge(here: Path) -> None:
         "model": "asked",
         "parser": "score",
     }
-    for words, said in (
+    for words, text in (
         (
             ["--recorded", "asked.jsonl", "--reply", "repli"],
             "does not have this column",
@@ -531,32 +553,34 @@ def test_recorded_replies_are_a_judge(here: Path) -> None:
             "no column identifies the aspect",
         ),
     ):
-        with pytest.raises(UserError, match=said):
+        with pytest.raises(UserError, match=text):
             init("mine.csv", "--yes", "--study", "other", *words)
 
 
 @pytest.mark.heavy
-def test_without_a_terminal_or_flags_it_says_what_to_do(here: Path) -> None:
-    done = running.run("-m", "judgescope", "init", "mine.csv", cwd=here)
+def test_without_a_terminal_or_flags_it_says_what_to_do(working_folder: Path) -> None:
+    done = running.run("-m", "judgescope", "init", "mine.csv", cwd=working_folder)
     assert done.returncode == 1 and "which need a terminal" in done.stdout
     assert "--yes" in done.stdout and written() == []
     assert "rating      fluency: fluency_rater1, fluency_rater2" in done.stdout
 
 
 @pytest.mark.heavy
-def test_what_init_writes_passes_check(here: Path) -> None:
+def test_what_init_writes_passes_check(working_folder: Path) -> None:
     """A study of measures alone: what a run asks of a model is tried by the tutorial's
     test.
     """
-    done = running.run("-m", "judgescope", "init", "mine.csv", "--yes", cwd=here)
+    done = running.run(
+        "-m", "judgescope", "init", "mine.csv", "--yes", cwd=working_folder
+    )
     assert done.returncode == 0, done.stdout
     done = running.run(
-        "-m", "judgescope", "check", "config/studies/mine.yaml", cwd=here
+        "-m", "judgescope", "check", "config/studies/mine.yaml", cwd=working_folder
     )
     assert done.returncode == 0 and "all cards and files are in order" in done.stdout
 
 
-def test_labels_of_people_make_a_study_of_labels(here: Path) -> None:
+def test_labels_of_people_make_a_study_of_labels(working_folder: Path) -> None:
     rows = [
         f"q{at},text {at},{('Fail', 'PASS', 'wrong')[at % 3]},{('no', 'yes')[at % 2]}"
         f",{at / 40},{1 + at % 5}"
@@ -587,7 +611,7 @@ def test_labels_of_people_make_a_study_of_labels(here: Path) -> None:
     assert asked["m-labels"]["aspects"] == ["overall"]
 
 
-def test_0_and_1_are_labels_unless_their_scale_is_stated(here: Path) -> None:
+def test_0_and_1_are_labels_unless_their_scale_is_stated(working_folder: Path) -> None:
     rows = [f"q{at},text {at},{at % 2}" for at in range(20)]
     Path("l.csv").write_text(
         "\n".join(["question,answer,correctness", *rows]), encoding="utf-8"
@@ -604,7 +628,7 @@ def test_0_and_1_are_labels_unless_their_scale_is_stated(here: Path) -> None:
     }
 
 
-def test_choices_between_two_texts_make_a_study_of_pairs(here: Path) -> None:
+def test_choices_between_two_texts_make_a_study_of_pairs(working_folder: Path) -> None:
     rows = [
         f"q{at},one {at},two "
         f"{at},{('left', 'Right', 'both bad')[at % 3]},{'AB'[at % 2]}"
@@ -636,7 +660,7 @@ def test_choices_between_two_texts_make_a_study_of_pairs(here: Path) -> None:
     )
 
 
-def test_columns_of_two_texts_can_be_changed_in_the_table(here: Path) -> None:
+def test_columns_of_two_texts_can_be_changed_in_the_table(working_folder: Path) -> None:
     rows = [f"q{at},one {at},two {at},u{at},{'AB'[at % 2]}" for at in range(12)]
     Path("p.csv").write_text(
         "\n".join(["question,answer_a,answer_b,other,winner", *rows]), encoding="utf-8"
@@ -645,7 +669,9 @@ def test_columns_of_two_texts_can_be_changed_in_the_table(here: Path) -> None:
     assert card("datasets", "p")["columns"]["texts"] == ["answer_a", "other"]
 
 
-def test_two_studies_may_record_the_judges_of_one_table(here: Path) -> None:
+def test_two_studies_may_record_the_judges_of_a_single_table(
+    working_folder: Path,
+) -> None:
     rows = [f"q{at},text {at},{1 + at % 5},{1 + at % 4}" for at in range(20)]
     Path("t.csv").write_text(
         "\n".join(["question,answer,fluency,gpt_score", *rows]), encoding="utf-8"
@@ -684,7 +710,7 @@ def test_a_group_beside_ratings_is_no_choice(
     assert (pairs_of(rows, [*rows[0]], {}) is not None) is pairs
 
 
-def test_a_table_may_lie_in_the_folder_of_cards(here: Path) -> None:
+def test_a_table_may_lie_in_the_folder_of_cards(working_folder: Path) -> None:
     Path("config/tables").mkdir(parents=True)
     Path("mine.csv").rename("config/tables/mine.csv")
     init("config/tables/mine.csv", "--yes", "--scale", "1:5:1")
@@ -710,8 +736,8 @@ def test_rows_without_a_source_are_sources_of_their_own(
     assert not Path("config").exists()
     capsys.readouterr()
     assert begin(parser.parse_args(["init", "wit.csv", "--yes"]), None) == 0
-    said = capsys.readouterr().out
-    assert "12 texts of 12 items, 12 ratings" in said
+    printed = capsys.readouterr().out
+    assert "12 texts of 12 items, 12 ratings" in printed
     dataset = yaml.safe_load(Path("config/datasets/wit.yaml").read_text("utf-8"))
     assert dataset["columns"]["item"] == "row"
     aspect = yaml.safe_load(Path("config/aspects/wit.yaml").read_text("utf-8"))
@@ -732,8 +758,8 @@ def test_the_copy_of_rows_without_ids_says_what_its_numbers_mean(
     monkeypatch.chdir(tmp_path)
     lines = ["answer,human,judge"]
     for at in range(12):
-        said = f"{labels[at % 2]},{labels[at % 3 == 0]}"
-        lines.append(f"Answer {at} is as long as the others are.,{said}")
+        text = f"{labels[at % 2]},{labels[at % 3 == 0]}"
+        lines.append(f"Answer {at} is as long as the others are.,{text}")
     Path("own.csv").write_text("\n".join(lines), encoding="utf-8")
     assert begin(command_line().parse_args(["init", "own.csv", "--yes"]), None) == 0
     dataset = yaml.safe_load(Path("config/datasets/own.yaml").read_text("utf-8"))

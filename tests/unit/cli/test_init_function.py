@@ -4,16 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from init_setup import card, here, init, written
+from init_setup import card, init, working_folder, written
 from judgescope.core.errors import UserError
 
-__all__ = ["here"]
+__all__ = ["working_folder"]
 METRIC = "from helpers.words import count\ndef score(text):\n    return count(text)\n"
 
 
 @pytest.fixture
-def metric(here: Path) -> Path:
-    folder = here / "metrics"
+def metric(working_folder: Path) -> Path:
+    folder = working_folder / "metrics"
     (folder / "helpers").mkdir(parents=True)
     (folder / "helpers" / "__init__.py").write_text("")
     (folder / "helpers" / "words.py").write_text("def count(text):\n    return 3\n")
@@ -26,9 +26,9 @@ def test_a_function_becomes_a_model_and_a_judge(
     metric: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert init("mine.csv", "--function", "metrics/mine.py:score", "--yes") == 0
-    said = capsys.readouterr().out
-    assert "judge       mine: function score of metrics/mine.py" in said
-    assert "no LLM judge yet" not in said
+    printed = capsys.readouterr().out
+    assert "judge       mine: function score of metrics/mine.py" in printed
+    assert "no LLM judge yet" not in printed
     assert card("models", "mine") == {
         "model": "mine",
         "engine": "python",
@@ -42,7 +42,7 @@ def test_a_function_becomes_a_model_and_a_judge(
     assert "mine" in card("studies", "mine")["judges"]
 
 
-def test_a_file_with_the_name_of_a_shipped_judge_has_an_id_of_its_own(
+def test_a_file_with_the_name_of_a_shipped_judge_has_a_separate_an_id(
     metric: Path,
 ) -> None:
     (metric.parent / "meteor.py").write_text("def score(text):\n    return 1\n")

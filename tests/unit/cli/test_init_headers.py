@@ -137,11 +137,11 @@ def rows_of(**columns: str) -> list[dict[str, Any]]:
 def test_a_header_says_the_role(header: str) -> None:
     role, cells = ROLES[header]
     rest = {} if role == "text" else {"summary" if role != "source" else "output": TEXT}
-    found = guess(
+    result = guess(
         rows_of(**rest, **{header: cells, "fluency": RATING}), aspects=ASPECTS
     )
-    assert found.columns_of(role) == [header]
-    assert found.ratings == {"fluency": ["fluency"]} and not found.judges
+    assert result.columns_of(role) == [header]
+    assert result.ratings == {"fluency": ["fluency"]} and not result.judges
 
 
 @pytest.mark.parametrize("header", UNUSED)
@@ -156,20 +156,20 @@ def test_a_header_says_that_a_column_is_neither_text_nor_rating(header: str) -> 
 def test_a_header_says_that_a_judge_scored(header: str) -> None:
     judge, aspect = JUDGES[header]
     rows = rows_of(summary=TEXT, **{"coherence (Anna)": OTHER, header: RATING})
-    found = guess(rows, aspects=ASPECTS)
-    assert found.judges == {judge: {aspect: header}}
-    assert found.ratings == {"coherence": ["coherence (Anna)"]}
+    result = guess(rows, aspects=ASPECTS)
+    assert result.judges == {judge: {aspect: header}}
+    assert result.ratings == {"coherence": ["coherence (Anna)"]}
 
 
 @pytest.mark.parametrize("case", GROUPS)
 def test_raters_of_an_aspect_are_a_group(case: str) -> None:
     headers = [header for group in GROUPS[case].values() for header in group]
     rows = rows_of(Article=TEXT, Summary=TEXT, **dict.fromkeys(headers, RATING))
-    found = guess(rows, aspects=ASPECTS)
-    assert found.ratings == GROUPS[case] and not found.judges
+    result = guess(rows, aspects=ASPECTS)
+    assert result.ratings == GROUPS[case] and not result.judges
 
 
-def test_columns_of_two_scales_are_no_raters_of_one_aspect() -> None:
+def test_columns_of_two_scales_are_no_raters_of_a_single_aspect() -> None:
     rows = rows_of(summary=TEXT, coherence_anna=RATING, coherence_share=SHARE)
     assert len(guess(rows, aspects=ASPECTS).ratings) == 2
 
@@ -193,21 +193,23 @@ def test_a_table_of_natural_headers() -> None:
         "ROUGE-L F1": SHARE,
         "Notes": TEXT,
     }
-    found = guess(rows_of(**kinds, **dict.fromkeys(raters, RATING)), aspects=ASPECTS)
-    assert (found.item, found.system, found.text) == (
+    result = guess(rows_of(**kinds, **dict.fromkeys(raters, RATING)), aspects=ASPECTS)
+    assert (result.item, result.system, result.text) == (
         "Doc ID",
         "System Name",
         "Summary",
     )
-    assert (found.source, found.references) == (["Article"], ["Gold Summary"])
-    assert found.ratings == {"coherence": raters}
-    assert [*found.judges] == [
+    assert (result.source, result.references) == (["Article"], ["Gold Summary"])
+    assert result.ratings == {"coherence": raters}
+    assert [*result.judges] == [
         "gpt-4o-score",
         "rouge-l-f1",
-    ] and "Notes" not in found.used
+    ] and "Notes" not in result.used
 
 
-def test_texts_of_one_source_are_judged_and_repeated_texts_are_the_source() -> None:
+def test_texts_of_a_single_source_are_judged_and_repeated_texts_are_the_source() -> (
+    None
+):
     tasks = [
         f"Write at length about the mill at Orrin and its owners, part {at // 2}."
         for at in range(6)
@@ -222,12 +224,12 @@ def test_texts_of_one_source_are_judged_and_repeated_texts_are_the_source() -> N
         }
         for at, row in enumerate(rows_of(human=RATING, judge=OTHER))
     ]
-    found = guess(rows, aspects=ASPECTS)
-    assert (found.text, found.source, found.system) == ("result", ["task"], "writer")
-    assert found.item is None and not doubtful_texts(rows, found)
+    result = guess(rows, aspects=ASPECTS)
+    assert (result.text, result.source, result.system) == ("result", ["task"], "writer")
+    assert result.item is None and not doubtful_texts(rows, result)
     rows = [{**row, "task": f"{row['task']} {row['id']}"} for row in rows]
-    found = guess(rows, aspects=ASPECTS)
-    assert found.text == "task" and doubtful_texts(rows, found) == ["result"]
+    result = guess(rows, aspects=ASPECTS)
+    assert result.text == "task" and doubtful_texts(rows, result) == ["result"]
     rows = [
         {"comment": row["result"], "Summary": row["task"], "judge": 1} for row in rows
     ]

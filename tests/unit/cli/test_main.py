@@ -61,8 +61,8 @@ def test_a_study_without_its_file_is_suggested(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(running.HOME)
-    said = error_of(["run", "sumeval"], monkeypatch, capsys)
-    assert "Did you mean config/studies/summeval.yaml? Name the study first" in said
+    error = error_of(["run", "sumeval"], monkeypatch, capsys)
+    assert "Did you mean config/studies/summeval.yaml? Name the study first" in error
     assert "mean" not in error_of(["run", "xyzzy"], monkeypatch, capsys)
     assert "Did you mean config/config.yaml?" in error_of(
         ["run", "demo"], monkeypatch, capsys
@@ -73,11 +73,11 @@ def test_a_study_without_its_file_is_suggested(
 def test_a_command_like_no_other_names_all(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    said = error_of(["xyzzy"], monkeypatch, capsys)
-    assert "did you mean" not in said and "'compare'" in said
+    error = error_of(["xyzzy"], monkeypatch, capsys)
+    assert "did you mean" not in error and "'compare'" in error
 
 
-def test_the_help_lists_every_command_in_its_group_on_one_screen() -> None:
+def test_the_help_lists_every_command_in_its_group_on_a_single_screen() -> None:
     lines = main.command_line().format_help().splitlines()
     assert len(lines) <= 40 and max(map(len, lines)) <= 80
     commands = dict(commands_of(main.command_line()))
@@ -115,12 +115,14 @@ def test_a_folder_that_cannot_be_written_says_where_and_what_to_do(
     monkeypatch.setattr(sys, "argv", ["judgescope", *words])
     with pytest.raises(SystemExit):
         main.main()
-    said = capsys.readouterr().err.splitlines()
-    assert said[:2] == [
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[:2] == [
         "no permission to read or write",
         f"  where:   {tmp_path / 'config'}",
     ]
-    assert said[2].startswith("  do:      run the command in a folder in which you may")
+    assert lines[2].startswith(
+        "  do:      run the command in a folder in which you may"
+    )
 
 
 @pytest.mark.heavy
@@ -132,11 +134,11 @@ def test_a_job_whose_reader_has_gone_ends_quietly() -> None:
         "print(spec)\nrun(show)"
     )
     words = [sys.executable, "-c", code, "--spec", "-"]
-    said = subprocess.run(
+    completed = subprocess.run(
         words, input="{}", stdout=writer, stderr=-1, text=True, check=False
     )
     os.close(writer)
-    assert (said.returncode, said.stderr) == (0, "")
+    assert (completed.returncode, completed.stderr) == (0, "")
 
 
 def test_output_in_ascii_loses_characters_and_does_not_fail() -> None:

@@ -36,8 +36,8 @@ def test_a_new_folder_has_a_study_whose_cards_are_shipped(
         "config/README.md",
         "study.yaml",
     }
-    said = capsys.readouterr().out
-    assert f"next: cd {folder} && judgescope run study.yaml" in said
+    printed = capsys.readouterr().out
+    assert f"next: cd {folder} && judgescope run study.yaml" in printed
     content, _ = load_yaml(folder / "study.yaml")
     adapter("study").validate_python(content)
     for kind in ("dataset", "aspect", "judge", "perturbation"):

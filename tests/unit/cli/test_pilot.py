@@ -26,7 +26,7 @@ def difference(
     """Return the rows of two judges; `half`: of the interval, and of what can be
     detected.
     """
-    place = {
+    content = {
         "dataset": "d",
         "aspect": aspect,
         "judge": judge,
@@ -36,11 +36,11 @@ def difference(
     ends = {} if half is None else {"ci_low": gap - half, "ci_high": gap + half}
     least = {"statistic": "detectable_spearman", "value": half, "n": 20}
     return [
-        place
+        content
         | {"statistic": "difference_spearman", "value": gap, "n": 100}
         | ends
         | more,
-        place | least,
+        content | least,
     ]
 
 
@@ -63,9 +63,9 @@ def write(out: Path, *pairs: list[dict[str, Any]], free: str = "control") -> str
 def test_items_needed_follow_from_what_the_pilot_could_have_shown(
     tmp_path: Path,
 ) -> None:
-    told = write(tmp_path, difference("clear", "a", "b", 0.1, 0.3))
-    assert re.search(r"a - b +\+0\.10 \[-0\.20, \+0\.40\], 180 items\b", told)
-    assert told.endswith("  none")
+    result = write(tmp_path, difference("clear", "a", "b", 0.1, 0.3))
+    assert re.search(r"a - b +\+0\.10 \[-0\.20, \+0\.40\], 180 items\b", result)
+    assert result.endswith("  none")
 
 
 @pytest.mark.parametrize("half", [0.1, None])
@@ -74,19 +74,19 @@ def test_a_pilot_prefers_the_deciding_number_where_it_has_an_interval(
 ) -> None:
     pooled = difference("clear", "a", "b", 0.1, 0.3)
     within = [
-        one
+        each
         | {
-            "statistic": one["statistic"].replace("spearman", "normal_scores"),
+            "statistic": each["statistic"].replace("spearman", "normal_scores"),
             "level": "within_source",
         }
-        for one in difference("clear", "a", "b", 0.4, half)
+        for each in difference("clear", "a", "b", 0.4, half)
     ]
-    told = write(tmp_path, pooled, within)
+    result = write(tmp_path, pooled, within)
     shown = "normal_scores (within_source)" if half else "spearman (pooled)"
-    assert f"Differences between judges in {shown}" in told
+    assert f"Differences between judges in {shown}" in result
 
 
-def test_who_is_beaten_on_every_aspect_may_be_dropped_and_no_one_else(
+def test_who_is_beaten_on_every_aspect_may_be_dropped_and_nobody_else(
     tmp_path: Path,
 ) -> None:
     everywhere = [
@@ -96,8 +96,8 @@ def test_who_is_beaten_on_every_aspect_may_be_dropped_and_no_one_else(
         difference("clear", "a", "c", 0.4, 0.1),
         difference("true", "a", "c", 0.1, 0.2),
     ]
-    told = write(tmp_path, *everywhere, *once)
-    assert told.splitlines()[-1] == "  b: worse than a"
+    result = write(tmp_path, *everywhere, *once)
+    assert result.splitlines()[-1] == "  b: worse than a"
 
 
 def test_an_undefined_difference_is_shown_and_drops_no_one(tmp_path: Path) -> None:
@@ -109,44 +109,45 @@ def test_an_undefined_difference_is_shown_and_drops_no_one(tmp_path: Path) -> No
         difference("clear", "a", "b", 0.4, 0.1),
         difference("true", "a", "b", 0, 0.1, **none),
     ]
-    told = write(tmp_path, *pairs, wide)
-    assert told.endswith("  none") and "a - b  undefined: constant judge" in told
+    result = write(tmp_path, *pairs, wide)
+    assert result.endswith("  none") and "a - b  undefined: constant judge" in result
     lines = [
-        line for line in told.splitlines() if line.startswith("    ") and "[" in line
+        line for line in result.splitlines() if line.startswith("    ") and "[" in line
     ]
-    assert len({line.index("[") for line in lines}) == 1 and "-0.00" not in told
+    assert len({line.index("[") for line in lines}) == 1 and "-0.00" not in result
 
 
 def test_who_is_beaten_by_a_control_may_be_dropped_and_a_control_never(
     tmp_path: Path,
 ) -> None:
-    told = write(
+    result = write(
         tmp_path,
         difference("clear", "a", "control", -0.4, 0.1),
         difference("clear", "b", "control", 0.4, 0.1),
         difference("clear", "a", "b", -0.8, 0.1),
     )
-    assert told.splitlines()[-1] == "  a: worse than b, control"
+    assert result.splitlines()[-1] == "  a: worse than b, control"
 
 
 def test_too_few_items_have_no_interval_and_nobody_is_dropped(tmp_path: Path) -> None:
-    told = write(tmp_path, difference("clear", "a", "b", 0.9, None))
-    assert "no interval: too few items" in told and told.endswith("  none")
-    assert "would show" not in told
+    result = write(tmp_path, difference("clear", "a", "b", 0.9, None))
+    assert "no interval: too few items" in result and result.endswith("  none")
+    assert "would show" not in result
 
 
 def test_a_pilot_without_a_comparison_says_why(tmp_path: Path) -> None:
     [gap, least] = difference("clear", "a", "control", 0.9, None)
-    told = write(tmp_path, [gap | {"judge": "control"}, least | {"judge": "control"}])
+    result = write(tmp_path, [gap | {"judge": "control"}, least | {"judge": "control"}])
     assert (
-        told == "\nThe pilot compares no judges: no judge of the study sends requests."
+        result
+        == "\nThe pilot compares no judges: no judge of the study sends requests."
     )
-    told = write(tmp_path, [gap | {"value": None}, least])
-    assert told.endswith(
+    result = write(tmp_path, [gap | {"value": None}, least])
+    assert result.endswith(
         "no difference is defined for so few items, try a larger --share."
     )
-    told = write(tmp_path, [gap | {"statistic": "rank"}])
-    assert told.endswith("it needs two judges, and the method agreement.")
+    result = write(tmp_path, [gap | {"statistic": "rank"}])
+    assert result.endswith("it needs two judges, and the method agreement.")
 
 
 def noisy(body: Body) -> Said:
@@ -155,16 +156,16 @@ def noisy(body: Body) -> Said:
     if WRITING in prompt:
         return reply(text_in(prompt).split("\n\nAnswer with")[0] + " Wrong!")
     lines = (DEMO / "dialogue_outputs.jsonl").read_text("utf-8").splitlines()
-    told = [row for row in map(json.loads, lines) if row["response"] in prompt]
-    good = "explain" not in prompt.lower() and bool(told)
-    value = told[0]["naturalness"] if good else 1 + body["seed"] % 5
+    collected = [row for row in map(json.loads, lines) if row["response"] in prompt]
+    good = "explain" not in prompt.lower() and bool(collected)
+    value = collected[0]["naturalness"] if good else 1 + body["seed"] % 5
     return reply(f"Rating: {round(value)}")
 
 
 @pytest.fixture
 def endpoint() -> Iterator[Endpoint]:
-    with serve(noisy) as found:
-        yield found
+    with serve(noisy) as result:
+        yield result
 
 
 @pytest.mark.slow

@@ -19,11 +19,11 @@ RATED, OTHERS = 40, 360
 
 
 def rows_of_cell(name: str, texts: int, *, r: float | None = R) -> list[Row]:
-    place = {"dataset": "d", "judge": "j", "aspect": "clear", "level": "by_source"}
-    place |= {"system_subset": name}
+    content = {"dataset": "d", "judge": "j", "aspect": "clear", "level": "by_source"}
+    content |= {"system_subset": name}
     none = None if r is None else True
     return [
-        {**place, "statistic": statistic, "n": n, "value": value, **bounds}
+        {**content, "statistic": statistic, "n": n, "value": value, **bounds}
         for statistic, n, value, bounds in (
             ("rating_correlation", RATED, r,
              {"ci_low": none and LOW, "ci_high": none and HIGH, "note": "why"}),
@@ -49,7 +49,7 @@ class Options:
         self.__dict__.update(keys)
 
 
-def said(
+def stated(
     folder: Path, capsys: pytest.CaptureFixture[str], rows: list[Row], **keys: Any
 ) -> list[list[str]]:
     """Return the words of each line of the plan, titles left out."""
@@ -68,7 +68,7 @@ def said(
 def test_a_line_has_the_sources_with_a_judge_and_without(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lines = said(tmp_path, capsys, ROWS)
+    lines = stated(tmp_path, capsys, ROWS)
     assert [line[3] for line in lines] == ["differences", "means"]
     total = RATED + OTHERS
     needed = [sources_needed(SPREAD, r, total, 0.25) for r in (R, HIGH, LOW)]
@@ -84,7 +84,7 @@ def test_a_line_has_the_sources_with_a_judge_and_without(
 def test_prices_count_ratings_and_judgments_of_all_systems(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    line, _ = said(tmp_path, capsys, ROWS, rating_price=2.0, judgment_price=0.01)
+    line, _ = stated(tmp_path, capsys, ROWS, rating_price=2.0, judgment_price=0.01)
     n, alone, total = int(line[5]), int(line[8]), RATED + OTHERS
     assert float(line[10]) == pytest.approx(2 * n * 2.0 + 2 * total * 0.01)
     assert float(line[11]) == pytest.approx(2 * alone * 2.0)
@@ -97,25 +97,25 @@ def test_the_price_of_a_judgment_is_that_of_the_study(
         {"dataset": "d", "judge": "j", "statistic": name, "value": value}
         for name, value in (("usd", 3.0), ("usd_per_1000", 10.0))
     ]
-    line, _ = said(tmp_path, capsys, ROWS, rating_price=2.0, cost=cost)
+    line, _ = stated(tmp_path, capsys, ROWS, rating_price=2.0, cost=cost)
     assert float(line[10]) == pytest.approx(4 * int(line[5]) + 8.0)
-    line, _ = said(tmp_path, capsys, ROWS, rating_price=2.0)
+    line, _ = stated(tmp_path, capsys, ROWS, rating_price=2.0)
     assert "(no" in line
 
 
 def test_a_width_that_all_sources_do_not_reach_has_no_plan(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lines = said(tmp_path, capsys, ROWS, half_width=0.05)
+    lines = stated(tmp_path, capsys, ROWS, half_width=0.05)
     assert lines[0][5:7] == [">", "400"]
-    more = said(tmp_path, capsys, ROWS, half_width=0.05, sources=20_000)
+    more = stated(tmp_path, capsys, ROWS, half_width=0.05, sources=20_000)
     assert int(more[0][5]) > 400
 
 
 def test_a_judge_without_a_correlation_is_worth_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    [line] = said(tmp_path, capsys, rows_of_cell("a", 1, r=None))
+    [line] = stated(tmp_path, capsys, rows_of_cell("a", 1, r=None))
     assert line[5] == line[8] == str(sources_alone(SPREAD, 0.25))
 
 
@@ -136,7 +136,7 @@ def test_numbers_that_no_plan_has_are_errors(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with pytest.raises(UserError) as raised:
-        said(tmp_path, capsys, ROWS, **keys)
+        stated(tmp_path, capsys, ROWS, **keys)
     assert where in str(raised.value)
 
 
@@ -144,4 +144,4 @@ def test_a_table_without_plans_says_what_to_do(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(UserError, match="rate 10 sources"):
-        said(tmp_path, capsys, ROWS[:1])
+        stated(tmp_path, capsys, ROWS[:1])

@@ -21,7 +21,7 @@ KEYS = count()
 
 
 def row(judge: str, status: str = "ok", **keys: Any) -> Row:
-    told = {
+    content = {
         "key": str(next(KEYS)),
         "dataset": "d",
         "perturbation": "systems",
@@ -30,7 +30,7 @@ def row(judge: str, status: str = "ok", **keys: Any) -> Row:
     }
     numbers = {"draw": 0, "value": 4.0, "tokens_in": 100, "tokens_out": 20, "usd": 0.25}
     return {
-        **told,
+        **content,
         **numbers,
         "judge": judge,
         "status": status,
@@ -46,9 +46,19 @@ def test_a_judge_has_a_line_of_counts_tokens_and_price() -> None:
         row("b", usd=None),
         row("b", tokens_in=None),
     ]
-    titles, one, two = summary(rows)
+    titles, each, two = summary(rows)
     assert titles.split("  ")[0] == "judge" and titles.endswith("US$")
-    assert one.split() == ["a", "2", "ok", "1,", "unparsed", "1", "200", "40", "0.5000"]
+    assert each.split() == [
+        "a",
+        "2",
+        "ok",
+        "1,",
+        "unparsed",
+        "1",
+        "200",
+        "40",
+        "0.5000",
+    ]
     assert two.split() == [
         "b",
         "2",
@@ -85,9 +95,9 @@ def test_compaction_that_merges_nothing_says_so(
 
 
 def test_replies_are_a_line_each_that_cannot_move_the_cursor() -> None:
-    said = list(listed([row("a", reply="one\x1b[2J\ntwo" + "x" * 200)] * 3, 2))
-    assert len(said) == 4 and "… and 1 more" in said[-1] and "--file" in said[-1]
-    assert all(line.isprintable() and len(line) < 160 for line in said)
+    text = list(listed([row("a", reply="one\x1b[2J\ntwo" + "x" * 200)] * 3, 2))
+    assert len(text) == 4 and "… and 1 more" in text[-1] and "--file" in text[-1]
+    assert all(line.isprintable() and len(line) < 160 for line in text)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +133,7 @@ def test_a_missing_file_is_named_with_only_a_name_that_is_near(tmp_path: Path) -
         )
 
 
-def test_replies_of_recorded_judges_are_said_to_be_in_the_report(
+def test_replies_of_recorded_judges_are_reported_to_be_in_the_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

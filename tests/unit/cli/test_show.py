@@ -19,7 +19,7 @@ Row = dict[str, Any]
 
 
 def row(judge: str, statistic: str = "pearson", **keys: Any) -> Row:
-    told = {"dataset": "d", "judge": judge, "aspect": "fluency", "level": "pooled"}
+    content = {"dataset": "d", "judge": judge, "aspect": "fluency", "level": "pooled"}
     numbers = {
         "value": 0.51234,
         "ci_low": 0.4,
@@ -28,7 +28,7 @@ def row(judge: str, statistic: str = "pearson", **keys: Any) -> Row:
         "n_missing": 2,
     }
     [made] = table_of(
-        "results", [{**told, "statistic": statistic, **numbers, **keys}]
+        "results", [{**content, "statistic": statistic, **numbers, **keys}]
     ).to_pylist()
     return dict(made)
 
@@ -41,11 +41,11 @@ ROWS = [
 
 
 def show(
-    rows: list[Row] = ROWS, most: int = 40, notes: bool = False, **wanted: str
+    rows: list[Row] = ROWS, limit: int = 40, notes: bool = False, **wanted: str
 ) -> list[str]:
-    told = {name: [value] for name, value in wanted.items()}
+    by_key = {name: [value] for name, value in wanted.items()}
     frame = frame_of(table_of("results", rows))
-    return lines("agreement", frame, told, limit=most, notes=notes)
+    return lines("agreement", frame, by_key, limit=limit, notes=notes)
 
 
 def test_what_is_the_same_everywhere_stands_once() -> None:
@@ -76,9 +76,12 @@ def test_a_result_on_two_judges_is_one_of_each() -> None:
         row("two", name, judge_b="three")
         for name in ("difference_pearson", "p_pearson")
     ]
-    told = [" ".join(line.split()) for line in show(rows, judge="two")[2:]]
-    assert told[0].startswith("difference_pearson one -0.25 [-0.5, -0.125]")
-    assert told[1].startswith("p_pearson one 0.25 [0.125, 0.5]") and len(told) == 4
+    collected = [" ".join(line.split()) for line in show(rows, judge="two")[2:]]
+    assert collected[0].startswith("difference_pearson one -0.25 [-0.5, -0.125]")
+    assert (
+        collected[1].startswith("p_pearson one 0.25 [0.125, 0.5]")
+        and len(collected) == 4
+    )
 
 
 def test_a_verdict_is_a_word() -> None:
@@ -127,13 +130,13 @@ def test_what_is_empty_everywhere_is_not_named() -> None:
     assert caught.value.allowed == []
 
 
-def test_notes_are_told_where_they_are_wanted() -> None:
-    told = {"method": "bootstrap", "note": "of a share"}
-    assert "bootstrap; of a share" in show([row("one", **told)], notes=True)[-1]
-    assert "of a share" not in show([row("one", **told)])[-1]
+def test_notes_are_reported_where_they_are_wanted() -> None:
+    content = {"method": "bootstrap", "note": "of a share"}
+    assert "bootstrap; of a share" in show([row("one", **content)], notes=True)[-1]
+    assert "of a share" not in show([row("one", **content)])[-1]
 
 
-def test_agreement_of_a_judge_that_is_given_the_rating_is_said_to_be_none() -> None:
+def test_agreement_of_a_judge_that_is_given_the_rating_is_reported_to_be_none() -> None:
     hinted = row("told", note=f"hint: right; {REASONS.no_agreement}")
     assert show([row("one"), hinted])[-1] == f"hint: told: {REASONS.no_agreement}"
     assert "hint" not in "".join(show([row("one")]))
@@ -155,10 +158,10 @@ def test_only_a_terminal_has_colours(monkeypatch: pytest.MonkeyPatch) -> None:
     assert show() == bare
 
 
-def test_many_rows_are_cut_and_that_is_said() -> None:
+def test_many_rows_are_cut_and_that_is_reported() -> None:
     rows = [row(f"j{at}") for at in range(50)]
     assert len(show(rows)) == 43 and "10 more rows: --rows 0" in show(rows)[-1]
-    assert len(show(rows, most=0)) == 52
+    assert len(show(rows, limit=0)) == 52
 
 
 def test_a_name_cannot_move_the_cursor() -> None:
@@ -214,19 +217,19 @@ def test_the_command(tmp_path: Path) -> None:
         done = running.run("-m", "judgescope", "show", str(study), *words, cwd=tmp_path)
         return done.returncode, done.stdout
 
-    status, said = told()
-    assert status == 1 and "no tables yet" in said and "judgescope run" in said
-    assert shlex.quote(str(study)) in said
-    place = tmp_path / "results" / "small" / "tables" / "agreement.parquet"
-    write_table("results", table_of("results", ROWS), place)
-    status, said = told()
-    assert status == 0 and said.endswith("\n\nagreement  3 rows  pearson, spearman\n")
-    assert said.startswith("report: results/small/report/index.html\n")
-    status, said = told("agreement", "--judge", "two")
-    assert status == 0 and "1 of 3 rows; all rows: dataset d, judge two" in said
-    status, said = told("agreemnt")
-    assert status == 1 and "nearest: agreement" in said
-    status, said = told("--judge", "two", "agreement")
-    assert status == 1 and "no table is named" in said and "before the options" in said
-    status, said = told("agreement", "--rows", "-3")
-    assert status == 1 and "--rows must be 0 or greater" in said
+    status, text = told()
+    assert status == 1 and "no tables yet" in text and "judgescope run" in text
+    assert shlex.quote(str(study)) in text
+    location = tmp_path / "results" / "small" / "tables" / "agreement.parquet"
+    write_table("results", table_of("results", ROWS), location)
+    status, text = told()
+    assert status == 0 and text.endswith("\n\nagreement  3 rows  pearson, spearman\n")
+    assert text.startswith("report: results/small/report/index.html\n")
+    status, text = told("agreement", "--judge", "two")
+    assert status == 0 and "1 of 3 rows; all rows: dataset d, judge two" in text
+    status, text = told("agreemnt")
+    assert status == 1 and "nearest: agreement" in text
+    status, text = told("--judge", "two", "agreement")
+    assert status == 1 and "no table is named" in text and "before the options" in text
+    status, text = told("agreement", "--rows", "-3")
+    assert status == 1 and "--rows must be 0 or greater" in text

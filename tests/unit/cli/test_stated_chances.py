@@ -16,11 +16,11 @@ from judgescope.cli.init.stated_chances import stated_chances
         ([1, 88, 90], 100),
     ],
 )
-def test_chances_and_per_cent_are_told_apart_by_most_values(
+def test_chances_and_per_cent_are_distinguished_by_most_values(
     cells: list[Any], unit: int
 ) -> None:
-    found = stated_chances(cells)
-    assert (found.unit, found.why) == (unit, "")
+    result = stated_chances(cells)
+    assert (result.unit, result.why) == (unit, "")
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_chances_and_per_cent_are_told_apart_by_most_values(
         (["", None], "it is empty"),
     ],
 )
-def test_what_is_no_chance_is_said(cells: list[Any], why: str) -> None:
-    found = stated_chances(cells)
-    assert found.unit is None
-    assert why in found.why
+def test_what_is_no_chance_is_reported(cells: list[Any], why: str) -> None:
+    result = stated_chances(cells)
+    assert result.unit is None
+    assert why in result.why

@@ -108,9 +108,9 @@ def test_zero_has_no_minus(tmp_path: Path) -> None:
         "ci_high": -0.001,
     }
     assert "0.00 [-0.30, 0.00]" in (
-        said := summary(written(tmp_path, "verdicts", [zero]))
+        text := summary(written(tmp_path, "verdicts", [zero]))
     )
-    assert "-0.00" not in said
+    assert "-0.00" not in text
 
 
 def test_means_over_all_datasets_replace_those_of_each(tmp_path: Path) -> None:
@@ -118,10 +118,10 @@ def test_means_over_all_datasets_replace_those_of_each(tmp_path: Path) -> None:
         row(name, "good", "kappa_linear", 0.4, aspect="average", level="global")
         for name in ("news", "talk", "overall")
     ]
-    told = summary(written(tmp_path, "perspectives", rows[:2]))
-    assert "\nnews: perspectives" in told and "\ntalk: perspectives" in told
-    told = summary(written(tmp_path, "perspectives", rows))
-    assert "\nnews" not in told and "\noverall: perspectives" in told
+    result = summary(written(tmp_path, "perspectives", rows[:2]))
+    assert "\nnews: perspectives" in result and "\ntalk: perspectives" in result
+    result = summary(written(tmp_path, "perspectives", rows))
+    assert "\nnews" not in result and "\noverall: perspectives" in result
 
 
 def test_what_decides_claims_on_labels_and_pairs_is_shown(tmp_path: Path) -> None:
@@ -157,9 +157,9 @@ def test_the_sign_of_a_claim_stands_before_its_number(tmp_path: Path) -> None:
     for judge, sign in (("good", "+"), ("long", "~"), ("length", "-")):
         rows.append(row("news", judge, "normal_scores", 0.5, **keys))
         rows.append(row("news", judge, "sign", 3.0, note=sign, **keys))
-    said = summary(written(tmp_path, "verdicts", rows))
+    text = summary(written(tmp_path, "verdicts", rows))
     cells = {
-        line.split()[0]: line.split()[1] for line in said.splitlines() if "0.50" in line
+        line.split()[0]: line.split()[1] for line in text.splitlines() if "0.50" in line
     }
     assert cells == {"good": "+", "long": "~", "length": "0.50"}
-    assert "Signs: + holds; ~ agrees" in said and "x fails" not in said
+    assert "Signs: + holds; ~ agrees" in text and "x fails" not in text

@@ -56,8 +56,8 @@ def test_a_name_becomes_an_id(name: str, expected: str) -> None:
 
 
 def test_a_long_name_keeps_its_beginning_and_differs_from_its_neighbour() -> None:
-    one, other = slug("word " * 30 + "one"), slug("word " * 30 + "other")
-    assert len(one) <= 80 and one.startswith("word-word-") and one != other
+    each, other = slug("word " * 30 + "one"), slug("word " * 30 + "other")
+    assert len(each) <= 80 and each.startswith("word-word-") and each != other
 
 
 def test_names_without_latin_letters_differ() -> None:
@@ -80,7 +80,7 @@ def test_a_reserved_id_is_not_given() -> None:
 def test_ids_have_the_form_of_ids_and_are_distinct(names: list[str]) -> None:
     made = slugs(names)
     assert list(made) == names
-    assert all(ID.fullmatch(one) for one in made.values())
+    assert all(ID.fullmatch(each) for each in made.values())
     assert len(set(made.values())) == len(names)
 
 

@@ -128,8 +128,8 @@ def test_the_base_has_no_package_of_an_extra() -> None:
 
 def installed(monkeypatch: pytest.MonkeyPatch, record: str | None) -> None:
     """Let the installation have this record of where it is from."""
-    found: Any = SimpleNamespace(read_text=lambda name: record)
-    monkeypatch.setattr(extras, "distribution", lambda name: found)
+    result: Any = SimpleNamespace(read_text=lambda name: record)
+    monkeypatch.setattr(extras, "distribution", lambda name: result)
 
 
 @pytest.mark.parametrize(
@@ -209,11 +209,11 @@ def test_the_commands_of_the_base_are_commands() -> None:
 
 def subcommands(parser: argparse.ArgumentParser) -> list[argparse.Action]:
     """Return the commands of a command line."""
-    found: list[argparse.Action] = []
+    collected: list[argparse.Action] = []
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
-            found += action._get_subactions()
-    return found
+            collected += action._get_subactions()
+    return collected
 
 
 @pytest.mark.parametrize("name", [None, "judgescope.nothing", "numpy"])

@@ -36,7 +36,7 @@ def example() -> ExampleSpec:
     )
 
 
-def test_marked_paths_are_found_in_lists_dicts_and_records_once_each() -> None:
+def test_marked_paths_are_detected_in_lists_dicts_and_records_once_each() -> None:
     assert job_files(example()).inputs == ["items.parquet", "x1", "x2"]
 
 

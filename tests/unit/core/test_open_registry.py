@@ -60,7 +60,7 @@ def test_the_example_of_the_registry_is_true() -> None:
     assert result.attempted and not result.failed
 
 
-def test_built_in_records_are_found_in_the_modules_of_their_room() -> None:
+def test_built_in_records_are_detected_in_the_modules_of_their_room() -> None:
     defined = set[str]()
     for path in (HOME / "scripts/judgescope/data").glob("*.py"):
         defined.update(

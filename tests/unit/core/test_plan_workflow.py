@@ -332,7 +332,7 @@ def test_a_storage_plugin_is_refused_and_none_is_not(provider: str) -> None:
     refuse_storage(None)
 
 
-def test_every_table_has_one_sentence() -> None:
+def test_every_table_has_a_single_sentence() -> None:
     sentences = {table: table_label(table)({})["contents"] for table in METHODS}
     assert len({*sentences.values()}) == len(METHODS) > 15
     for table, sentence in sentences.items():
@@ -340,7 +340,7 @@ def test_every_table_has_one_sentence() -> None:
         assert 20 < len(sentence) < 140, table
 
 
-def test_a_dataset_and_a_model_of_one_id_both_have_their_files_checked(
+def test_a_dataset_and_a_model_of_a_single_id_both_have_their_files_checked(
     demo: Dag,
 ) -> None:
     owners = study.preflight(demo.plan).owners

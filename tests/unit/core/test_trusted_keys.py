@@ -51,7 +51,7 @@ def variable(name: str) -> KeySource:
         ("MY_KEY", "api.example.com", False),
     ],
 )
-def test_a_listed_key_may_go_to_its_own_hosts_only(
+def test_a_listed_key_may_go_to_its_hosts_only(
     name: str, host: str, crosses: bool
 ) -> None:
     result = TrustRecord().crossing(variable(name), f"https://{host}/v1")
@@ -72,7 +72,9 @@ def test_a_listed_key_may_go_to_its_own_hosts_only(
         ("API.example.com.", "api.example.com"),
     ],
 )
-def test_a_public_host_is_one_however_it_is_spelled(spelled: str, host: str) -> None:
+def test_a_public_host_is_a_single_however_it_is_spelled(
+    spelled: str, host: str
+) -> None:
     sent = variable("AWS_SECRET_ACCESS_KEY")
     result = TrustRecord().crossing(sent, f"http://{spelled}:80/v1")
     assert result is not None and result.host == host
@@ -96,7 +98,7 @@ def test_a_file_of_another_program_crosses_also_behind_a_link(
     assert TrustRecord().crossing(other, "https://api.example.com/v1") is None
 
 
-def test_a_key_that_was_used_with_one_host_does_not_go_to_another() -> None:
+def test_a_key_that_was_used_with_a_single_host_does_not_go_to_another() -> None:
     check_keys([(variable("MY_KEY"), "https://a.example.com/v1")])
     check_keys([(variable("MY_KEY"), "https://a.example.com/v1")])
     check_keys([(variable("MY_KEY"), "http://127.0.0.1:1/v1")])

@@ -39,13 +39,13 @@ def test_words_of_a_text(text: str, expected: list[str]) -> None:
 
 @given(st.text(st.characters(codec="ascii")))
 def test_words_of_ascii_are_runs_of_letters_and_digits(text: str) -> None:
-    lowered = "".join(one if one.isalnum() else " " for one in text.lower())
+    lowered = "".join(each if each.isalnum() else " " for each in text.lower())
     assert words(text) == lowered.split()
 
 
 @given(st.text())
 def test_spans_lie_in_the_text_in_order(text: str) -> None:
-    ends = [place for span in word_spans(text) for place in span]
+    ends = [location for span in word_spans(text) for location in span]
     assert ends == sorted(ends)
     assert all(0 <= end <= len(text) for end in ends)
     assert all(start < end for start, end in word_spans(text))

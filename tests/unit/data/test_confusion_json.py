@@ -22,7 +22,7 @@ def test_a_card_reads_its_list(role: str, tmp_path: Path) -> None:
     written(tmp_path, contents())
     dataset = CARDS[role]
     rated = read_dataset(dataset, tmp_path, tmp_path)
-    assert [(one.item, one.source, one.references) for one in rated.items] == [
+    assert [(item.item, item.source, item.references) for item in rated.items] == [
         (f"{NAMES[role]}-001", "Source 0.", ("Text 0.",)),
         (f"{NAMES[role]}-002", "Source 1.", ("Text 1.",)),
     ]
@@ -68,7 +68,7 @@ def test_a_layout_that_changed(change: Any, words: str, tmp_path: Path) -> None:
     assert words in str(error.value) and "data_all.json" in str(error.value)
 
 
-def test_a_dataset_has_one_list(tmp_path: Path) -> None:
+def test_a_dataset_has_a_single_list(tmp_path: Path) -> None:
     written(tmp_path, contents())
     files = dict.fromkeys(("news", "dial"), "confusion/data_all.json")
     dataset = card(format="confusion_json", files=files, ratings="none")

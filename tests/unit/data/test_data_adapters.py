@@ -297,7 +297,9 @@ def test_qags_is_the_share_of_sentences_that_most_accept(tmp_path: Path) -> None
     assert rated.problems == []
 
 
-def test_qags_rates_one_sentence_too_as_the_half_xsum_has_them(tmp_path: Path) -> None:
+def test_qags_rates_a_single_sentence_too_as_the_half_xsum_has_them(
+    tmp_path: Path,
+) -> None:
     jsonl(tmp_path / "x.jsonl", [summary(sentence("One.", "ynyyn"))])
     aspects = {"consistency": SHARE | {"step": 1}}
     assert [
@@ -335,7 +337,7 @@ def test_qags_faults_are_named(tmp_path: Path, row: Row, parts: list[str]) -> No
     assert "\n\n" not in text  # one fault, one message
 
 
-def test_qags_workers_answer_once_and_one_thing(tmp_path: Path) -> None:
+def test_qags_workers_answer_once_and_a_single_thing(tmp_path: Path) -> None:
     twice = sentence("One.", "yyy")
     twice["responses"][2]["worker_id"] = 7
     jsonl(tmp_path / "x.jsonl", [summary(twice)])

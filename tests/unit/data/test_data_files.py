@@ -28,9 +28,9 @@ def test_a_path_is_relative_to_the_card_or_the_data_folder_or_absolute(
     tmp_path: Path,
 ) -> None:
     folder, data = tmp_path / "cards", tmp_path / "data"
-    for place in (folder, data, tmp_path):
-        place.mkdir(exist_ok=True)
-        (place / "x.csv").touch()
+    for location in (folder, data, tmp_path):
+        location.mkdir(exist_ok=True)
+        (location / "x.csv").touch()
     files = {
         "a": "x.csv",
         "b": "{data}/x.csv",
@@ -132,7 +132,7 @@ def test_a_pattern_without_a_file_and_an_unknown_role_are_errors(
 # --- their hashes ---
 
 
-def test_one_file_has_its_own_hash_and_several_the_hash_of_their_list(
+def test_a_single_file_has_a_separate_hash_and_several_the_hash_of_their_list(
     tmp_path: Path,
 ) -> None:
     digests = {}
@@ -141,8 +141,8 @@ def test_one_file_has_its_own_hash_and_several_the_hash_of_their_list(
         digests[name] = hashlib.sha256(name.encode()).hexdigest()
     assert sha256_of([(tmp_path / "a.csv", {})]) == digests["a.csv"]
     lines = "".join(f"{name} {digest}\n" for name, digest in digests.items())
-    found: RoleFiles = [(tmp_path / "b.csv", {}), (tmp_path / "a.csv", {})]
-    assert sha256_of(found) == hashlib.sha256(lines.encode()).hexdigest()
+    values: RoleFiles = [(tmp_path / "b.csv", {}), (tmp_path / "a.csv", {})]
+    assert sha256_of(values) == hashlib.sha256(lines.encode()).hexdigest()
 
 
 def test_verify_returns_hashes_and_names_every_wrong_one(tmp_path: Path) -> None:
@@ -359,7 +359,7 @@ def test_pick_finds_columns_and_paths(path: str, expected: object) -> None:
         ("not a [path", ["`not a [path`"]),
     ],
 )
-def test_pick_says_what_is_not_there(path: str, parts: list[str]) -> None:
+def test_pick_says_what_is_missing(path: str, parts: list[str]) -> None:
     with pytest.raises(UserError) as error:
         pick(ROW, path, "x.json, row 1")
     assert all(part in message(error) for part in parts)

@@ -64,9 +64,9 @@ def write(folder: Path, rated_: Any = GLOBAL, ordered: Any = LOCAL) -> Path:
 
 
 def texts(folder: Path, role: str, aspect: str) -> list[tuple[Any, ...]]:
-    own = benchmark()
-    result = resolve(own.files, role, folder, folder)
-    return [tuple(one)[:4] for one in given(own, result, role, aspect)]
+    own_part = benchmark()
+    result = resolve(own_part.files, role, folder, folder)
+    return [tuple(each)[:4] for each in given(own_part, result, role, aspect)]
 
 
 def test_an_item_is_a_source_of_either_role(tmp_path: Path) -> None:
@@ -97,8 +97,8 @@ def test_addition_is_a_part_of_the_source(
         "fluency": {"Three.": [{"target": "Best."} | facts, "Bad."]},
         "C": {"One.": ["Best.", "Bad."]},
     }
-    own = benchmark(task=task)
-    dataset = read_dataset(own, write(tmp_path, rated_, ordered), tmp_path)
+    own_part = benchmark(task=task)
+    dataset = read_dataset(own_part, write(tmp_path, rated_, ordered), tmp_path)
     parts = {item.item: [(*part,) for part in item.parts] for item in dataset.items}
     only, more = names
     assert parts == {
@@ -117,7 +117,7 @@ def test_capitals_of_an_aspect_do_not_matter(tmp_path: Path) -> None:
     assert not [line for line in dataset.problems if "does not list" in line]
 
 
-def test_texts_of_one_source_have_one_addition(tmp_path: Path) -> None:
+def test_texts_of_a_single_source_have_a_single_addition(tmp_path: Path) -> None:
     two = [rated() | {"addition": fact} for fact in ("A fact.", "Another.")]
     write(tmp_path, GLOBAL | {"fluency": two})
     assert "differ in `addition`" in faults(benchmark(), tmp_path)
@@ -143,9 +143,9 @@ def test_a_role_gives_the_texts_of_an_aspect_with_what_is_known_of_them(
 
 
 @pytest.mark.parametrize("role", BOTH)
-def test_one_role_is_enough(tmp_path: Path, role: str) -> None:
-    own = benchmark(files={role: BOTH[role]})
-    assert len(read_dataset(own, write(tmp_path), tmp_path).items) == 2
+def test_a_single_role_is_enough(tmp_path: Path, role: str) -> None:
+    own_part = benchmark(files={role: BOTH[role]})
+    assert len(read_dataset(own_part, write(tmp_path), tmp_path).items) == 2
 
 
 def test_a_role_may_have_a_file_for_each_aspect(tmp_path: Path) -> None:
@@ -153,10 +153,10 @@ def test_a_role_may_have_a_file_for_each_aspect(tmp_path: Path) -> None:
         (tmp_path / f"g-{column}.json").write_text(
             json.dumps({column: entries}), "utf-8"
         )
-    own = benchmark(files={"global": "g-{aspect}.json"})
-    assert len(read_dataset(own, tmp_path, tmp_path).items) == 2
+    own_part = benchmark(files={"global": "g-{aspect}.json"})
+    assert len(read_dataset(own_part, tmp_path, tmp_path).items) == 2
     (tmp_path / "g-more.json").write_text(json.dumps({"C": [rated(rating=1)]}), "utf-8")
-    text = faults(own, tmp_path)
+    text = faults(own_part, tmp_path)
     assert "two files of a role" in text and "g-more.json" in text
 
 
@@ -273,7 +273,7 @@ def test_an_aspect_without_texts_is_named_beside_what_there_is(
     assert "row" not in text.split("\n")[1]  # the place is the file
 
 
-def test_all_faults_are_found_in_one_pass(tmp_path: Path) -> None:
+def test_all_faults_are_detected_in_a_single_pass(tmp_path: Path) -> None:
     write(
         tmp_path,
         {"fluency": [rated(rating=9), rated(target="")]},
@@ -357,6 +357,6 @@ def test_the_published_layout_is_read(name: str, tmp_path: Path) -> None:
     assert [tuple(part) for part in item.parts] == expected[: 1 + dialogue]
     for aspect in dataset.aspects:
         files = resolve(dataset.files, "global", tmp_path, tmp_path)
-        ratings = [one.rating for one in given(dataset, files, "global", aspect)]
+        ratings = [entry.rating for entry in given(dataset, files, "global", aspect)]
         values = dataset.aspects[aspect].values()
         assert ratings == values[: len(ratings)]

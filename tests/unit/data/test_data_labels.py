@@ -24,10 +24,10 @@ def rated(folder: Path, *pairs: tuple[Any, Any], **aspect: Any) -> Dataset:
             "id": f"i{at}",
             "q": f"question {at}",
             "a": f"answer {at}",
-            "r1": one,
+            "r1": each,
             "r2": other,
         }
-        for at, (one, other) in enumerate(pairs)
+        for at, (each, other) in enumerate(pairs)
     ]
     jsonl(folder / "x.jsonl", rows)
     return table("x.jsonl", COLUMNS, aspects={"right": {**WORDS, **aspect}})
@@ -78,7 +78,9 @@ def test_a_number_is_no_label(tmp_path: Path, number: Any) -> None:
     assert "x.jsonl, row 1, aspect right" in message
 
 
-def test_numbers_in_place_of_labels_are_one_error_with_all_rows(tmp_path: Path) -> None:
+def test_numbers_instead_of_labels_are_a_single_error_with_all_rows(
+    tmp_path: Path,
+) -> None:
     message = faults(rated(tmp_path, (1, 5), (2, "pass"), (3, 4)), tmp_path)
     assert message.count("a rating is a number") == 1 and "rows 1, 2, 3" in message
     assert "map each number to a label" in message

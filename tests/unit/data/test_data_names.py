@@ -58,7 +58,9 @@ def test_two_spellings_are_an_error_with_both_and_their_rows(
     assert "same_names" in result
 
 
-def test_forms_of_one_letter_are_one_name_and_shown_separately(tmp_path: Path) -> None:
+def test_forms_of_a_single_letter_are_a_single_name_and_shown_separately(
+    tmp_path: Path,
+) -> None:
     composed, decomposed = (unicodedata.normalize(form, "é") for form in ("NFC", "NFD"))
     result = faults(dataset(tmp_path, ("a", composed), ("a", decomposed)), tmp_path)
     assert f"['é', 'e{'⟨U+0301⟩'}']" in result
@@ -84,7 +86,9 @@ def test_a_card_may_say_that_they_are_several(tmp_path: Path) -> None:
     assert rated.problems == []
 
 
-def test_one_system_with_two_texts_of_an_item_is_still_an_error(tmp_path: Path) -> None:
+def test_a_single_system_with_two_texts_of_an_item_is_still_an_error(
+    tmp_path: Path,
+) -> None:
     result = faults(
         dataset(tmp_path, ("a", "x"), ("a", "X"), same_names=True), tmp_path
     )
@@ -129,7 +133,7 @@ def test_a_name_that_shows_nothing_is_no_name(tmp_path: Path) -> None:
 
 
 @given(st.text(max_size=30))
-def test_what_names_have_in_common_is_found_once(name: str) -> None:
+def test_what_names_have_in_common_is_detected_once(name: str) -> None:
     common = folded(name)
     assert folded(common) == common
     assert folded(f" {name.upper()}\u200b".lower()) == folded(name.upper().lower())

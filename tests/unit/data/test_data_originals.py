@@ -24,7 +24,7 @@ def selected(dataset: Dataset, folder: Path) -> dict[str, str]:
     """Return item -> original of what the card selects."""
     rated = select(read_dataset(dataset, folder, folder), dataset.select, 7, "mine")
     chosen = originals(rated, dataset.select)
-    return {item: one.text for item, one in chosen.items()}
+    return {item: each.text for item, each in chosen.items()}
 
 
 # --- sumpubmed_jsonl ---
@@ -419,7 +419,7 @@ def test_wmt_cards_of_ratings_with_faults(
         rated_wmt(tmp_path, **keys)
 
 
-def test_wmt_has_one_source(tmp_path: Path) -> None:
+def test_wmt_has_a_single_source(tmp_path: Path) -> None:
     dataset = wmt(tmp_path, files={"source": "x.{what}", "reference": "x.ref.A.en"})
     with pytest.raises(
         UserError, match="only the role `reference` may have several files"

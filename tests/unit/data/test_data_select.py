@@ -37,8 +37,8 @@ def chosen(
     return select(rated(order), Select(**rule), seed, dataset)
 
 
-def names(found: DatasetContent) -> list[str]:
-    return [item.item for item in found.items]
+def names(expected: DatasetContent) -> list[str]:
+    return [item.item for item in expected.items]
 
 
 def test_without_a_rule_everything_stays() -> None:

@@ -276,7 +276,9 @@ def test_addresses_are_those_that_are_known(
 @needs_real_data
 def test_every_known_file_that_a_card_reads_has_its_address() -> None:
     rows = known_files()
-    described = {each for one in SOURCES.values() for each in one.published.values()}
+    described = {
+        each for entry in SOURCES.values() for each in entry.published.values()
+    }
     absent = {
         row["file"].split("/")[0] for row in rows if row["sha256"] not in described
     }
@@ -288,18 +290,18 @@ def real_files(source: Source) -> dict[str, bytes]:
     """Return path in the repository -> bytes, from the public data beside the
     checkout.
     """
-    found = {}
+    collected = {}
     for each in source.files:
         path = REAL / each.file
         if path.is_file():
-            found[each.path] = path.read_bytes()
+            collected[each.path] = path.read_bytes()
     if source.files[0].file.startswith("summeval/"):
         content = (REAL / "summeval" / "model_annotations.12systems.jsonl").read_bytes()
         for line in content.splitlines(keepends=True):
             system = line.partition(b'"model_id": "')[2].partition(b'"')[0].decode()
             name = f"model_output_annotations/{system}_outputs_annotations.jsonl"
-            found[name] = found.get(name, b"") + line
-    return found
+            collected[name] = collected.get(name, b"") + line
+    return collected
 
 
 @pytest.mark.heavy

@@ -199,7 +199,7 @@ def test_pin_prints_what_the_card_should_have(
         ({"git_blob": "0" * 64}, "match pattern"),
     ],
 )
-def test_a_file_has_one_pin(keys: dict[str, Any], words: str) -> None:
+def test_a_file_has_a_single_pin(keys: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         SourceFile(path="a", file="a", **keys)
 

@@ -68,12 +68,12 @@ def hub() -> Iterator[tuple[str, list[str]]]:
     class Handler(BaseHTTPRequestHandler):
         def do_HEAD(self) -> None:
             came.append(f"{self.command} {self.path}")
-            found = self.path == PATH
-            self.send_response(200 if found else 404)
-            self.send_header("Content-Length", str(len(CONTENT) if found else 0))
+            holds = self.path == PATH
+            self.send_response(200 if holds else 404)
+            self.send_header("Content-Length", str(len(CONTENT) if holds else 0))
             self.send_header("X-Repo-Commit", COMMIT)
             self.send_header("ETag", f'"{hashlib.sha1(CONTENT).hexdigest()}"')
-            if not found:
+            if not holds:
                 self.send_header("X-Error-Code", "EntryNotFound")
             self.end_headers()
 
@@ -122,12 +122,12 @@ def test_a_file_is_fetched_once_and_used_offline_afterwards(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = far_study(tmp_path)
-    told = "a run downloads for far: part/items.jsonl of owner/some.data at " + COMMIT
+    text = "a run downloads for far: part/items.jsonl of owner/some.data at " + COMMIT
     table = "results/small/tables/discernment.csv"
     with hub() as (address, came):
         monkeypatch.setenv("HF_ENDPOINT", address)
         done = snakemake("check", "-q", "rules", *study, cwd=tmp_path)
-        assert done.returncode == 0 and told in done.stdout, done.stdout
+        assert done.returncode == 0 and text in done.stdout, done.stdout
         assert "far " in done.stdout and came == []
         done = snakemake(*study, "--", table, cwd=tmp_path)
         assert done.returncode == 0, (
@@ -190,7 +190,7 @@ TOLD = f"part/none.jsonl of owner/some.data at {COMMIT}"
 
 @pytest.mark.slow
 @needs_client
-def test_a_file_that_is_not_there_is_reported(
+def test_a_file_that_is_missing_is_reported(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = far_study(tmp_path, files={"items": NONE})
@@ -248,7 +248,7 @@ def test_without_the_client_the_package_is_named(
         ({"branch": "main"}, ["unknown key", "allowed: file, hub, revision"]),
     ],
 )
-def test_what_is_no_file_of_one_commit_is_refused(
+def test_what_is_no_file_of_a_single_commit_is_refused(
     tmp_path: Path, changes: dict[str, str], parts: list[str]
 ) -> None:
     path = tmp_path / "far.yaml"
@@ -263,7 +263,7 @@ def test_what_is_no_file_of_one_commit_is_refused(
     assert all(part in str(error.value) for part in parts), str(error.value)
 
 
-def test_one_file_on_a_hub_has_the_role_data_and_needs_a_hash() -> None:
+def test_a_single_file_on_a_hub_has_the_role_data_and_needs_a_hash() -> None:
     keys = {"format": "sumpubmed_jsonl", "ratings": "none", "files": FILE}
     with pytest.raises(ValueError, match="add the sha256 of the role data"):
         card(**keys)

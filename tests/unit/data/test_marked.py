@@ -35,15 +35,15 @@ def text(
 
 
 def places(rated: DatasetContent) -> list[Place]:
-    found = []
+    collected = []
     for span in rated.spans:
         assert rated_text(rated, span.target)[span.start : span.end] == span.text
-        found.append((span.target, span.start, span.end, span.category))
-    return found
+        collected.append((span.target, span.start, span.end, span.category))
+    return collected
 
 
 def rated_text(rated: DatasetContent, target: str) -> str:
-    return next(one.text for one in rated.outputs if one.target == target)
+    return next(output.text for output in rated.outputs if output.target == target)
 
 
 BESIDE = {"data": "x.jsonl", "spans": "s.jsonl"}
@@ -96,7 +96,7 @@ def test_marks_in_the_text_that_is_judged(tmp_path: Path) -> None:
     marked = "The <v>Hawks</v> won on <v>Friday</v>."
     jsonl(tmp_path / "x.jsonl", [text(out=marked), text("b")])
     rated = read_dataset(dataset({"marked": "out"}), tmp_path, tmp_path)
-    assert [one.text for one in rated.outputs] == [TEXT, TEXT]
+    assert [output.text for output in rated.outputs] == [TEXT, TEXT]
     assert places(rated) == [("a:m", 4, 9, "error"), ("a:m", 17, 23, "error")]
 
 

@@ -159,10 +159,10 @@ def test_marked_errors_become_a_table(tmp_path: Path) -> None:
 def test_a_study_keeps_marked_errors_beside_its_texts(tmp_path: Path) -> None:
     write_csv(tmp_path / "g.csv", [game()])
     write_csv(tmp_path / "s.csv", [error(2, 2, "Hawks")])
-    own = rotowire(files={"games": "{data}/g.csv", "spans": "{data}/s.csv"})
+    own_part = rotowire(files={"games": "{data}/g.csv", "spans": "{data}/s.csv"})
     fields = {"study": "s", "seed": 1, "data": ".", "datasets": ["mine", "demo-news"]}
     study = Study(tmp_path, fields, judges=["rules"], methods=["agreement"])
-    card = own.model_dump(mode="json", exclude_defaults=True)
+    card = own_part.model_dump(mode="json", exclude_defaults=True)
     study.card("datasets", "mine", **card | {"dataset": "mine"})
     study.write()
     wanted = [f"results/s/{kind}/mine.parquet" for kind in ("items", "spans")]

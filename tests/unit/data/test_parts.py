@@ -50,8 +50,8 @@ def test_the_source_stays_what_it_is_whatever_its_parts_are_called(
 ) -> None:
     (tmp_path / "d.csv").write_text(ROW, encoding="utf-8")
     sources = [
-        [item.source for item in read_dataset(dataset(one), tmp_path, tmp_path).items]
-        for one in (["context", "fact"], {"A": "context", "B": "fact"})
+        [item.source for item in read_dataset(dataset(each), tmp_path, tmp_path).items]
+        for each in (["context", "fact"], {"A": "context", "B": "fact"})
     ]
     assert sources[0] == sources[1] == ["A: Hello.\n\nA fact.", "A: Bye."]
 
@@ -75,7 +75,7 @@ def test_a_name_that_cannot_be_a_heading_is_refused(
         ColumnMapping(source={name: f"c{at}" for at, name in enumerate(names)})
 
 
-def test_two_columns_of_one_name_show_the_mapping_to_write() -> None:
+def test_two_columns_of_a_single_name_show_the_mapping_to_write() -> None:
     with pytest.raises(
         ValidationError, match=r"source: \{…: a\.text_of, …: b\.text-of\}"
     ):

@@ -109,13 +109,13 @@ def test_length_alone_is_a_function_of_length() -> None:
 
 
 def test_own_family_gets_points_and_others_none() -> None:
-    own = np.isin(TEXTS.texts.systems, sorted(OWN))
+    own_part = np.isin(TEXTS.texts.systems, sorted(OWN))
     bonus = judge("own-family", 0.5).points(TEXTS.texts, ASPECT)
     bonus = bonus - judge("none").points(TEXTS.texts, ASPECT)
-    assert np.allclose(bonus, np.where(own, 0.5, 0.0))
+    assert np.allclose(bonus, np.where(own_part, 0.5, 0.0))
 
 
-def test_halo_of_weight_one_gives_one_score() -> None:
+def test_halo_of_weight_one_gives_a_single_score() -> None:
     first, second = (
         judge("halo", 1.0).points(TEXTS.texts, name) for name in TEXTS.texts.quality
     )
@@ -124,10 +124,10 @@ def test_halo_of_weight_one_gives_one_score() -> None:
 
 @pytest.mark.parametrize("strength", DEFECTS["noisy"].strengths)
 def test_reliability_of_noisy_draws_is_its_strength(strength: float) -> None:
-    one, two = (
+    each, two = (
         judge("noisy", strength).points(TEXTS.texts, ASPECT, draw) for draw in (0, 1)
     )
-    assert r(one, two) == pytest.approx(strength, abs=0.04)
+    assert r(each, two) == pytest.approx(strength, abs=0.04)
 
 
 def test_who_knows_only_source_or_author_knows_nothing_else() -> None:
@@ -161,7 +161,7 @@ def test_first_text_is_chosen_as_often_as_the_strength_says(strength: float) -> 
     assert rate == pytest.approx(strength, abs=0.03)
 
 
-def test_pairs_are_of_two_texts_of_one_source_by_two_systems() -> None:
+def test_pairs_are_of_two_texts_of_a_single_source_by_two_systems() -> None:
     pairs = simulated(PlantedDesign("pairs", texts=(1, 2, 5)), 7, "pairs")
     for at in range(pairs.first.size):
         first, second = pairs.pair(at)
@@ -176,7 +176,7 @@ def test_texts_have_the_lengths_that_judges_see() -> None:
         assert len(text) == length and text == text.strip()
 
 
-def test_one_system_is_broken_and_the_others_are_alike() -> None:
+def test_a_single_system_is_broken_and_the_others_are_alike() -> None:
     texts = dataset(broken=True, sources=400).texts
     means = {
         name: texts.quality[ASPECT][np.array(texts.systems) == name].mean()

@@ -40,7 +40,7 @@ def test_pairs_of_files_are_joined_by_the_field(tmp_path: Path) -> None:
         _12=("BACKGROUND\nother.\n", "BACKGROUND\nthe reason.\n"),
     )
     rated = read_dataset(dataset, tmp_path, tmp_path)
-    assert [(one.item, one.source, one.references) for one in rated.items] == [
+    assert [(item.item, item.source, item.references) for item in rated.items] == [
         ("12", "other.", ("the reason.",)),
         ("7", "what was known.", ("why.",)),
     ]
@@ -56,7 +56,7 @@ def test_pairs_without_the_section_are_left_out_and_counted(tmp_path: Path) -> N
         _3=(ARTICLE, "BACKGROUND\n\nRESULTS\nfound.\n"),
     )
     rated = read_dataset(dataset, tmp_path, tmp_path)
-    assert [one.item for one in rated.items] == ["1"]
+    assert [item.item for item in rated.items] == ["1"]
     assert rated.problems == [
         "2 pairs without a section BACKGROUND in both texts left out: 2, 3"
     ]
@@ -73,8 +73,8 @@ def test_pairs_without_the_section_are_left_out_and_counted(tmp_path: Path) -> N
 def test_a_layout_that_changed_or_a_pair_that_is_cut(
     texts: tuple[str | None, str | None], words: str, tmp_path: Path
 ) -> None:
-    whole = {"_1": (ARTICLE, "BACKGROUND\nwhy.\n")} if None in texts else {}
-    dataset = pairs(tmp_path, **whole, _2=texts)
+    complete = {"_1": (ARTICLE, "BACKGROUND\nwhy.\n")} if None in texts else {}
+    dataset = pairs(tmp_path, **complete, _2=texts)
     with pytest.raises(UserError, match=words) as error:
         read_dataset(dataset, tmp_path, tmp_path)
     assert str(tmp_path) in error.value.where and error.value.todo
@@ -87,7 +87,7 @@ def test_a_file_that_is_not_text_is_named(tmp_path: Path) -> None:
     assert "not UTF-8" in message and "text_1.txt" in message
 
 
-def test_the_patterns_need_one_field(tmp_path: Path) -> None:
+def test_the_patterns_need_a_single_field(tmp_path: Path) -> None:
     pairs(tmp_path, _1=(ARTICLE, "BACKGROUND\nwhy.\n"))
     files = PATTERNS | {"text": "text/text_1.txt"}
     dataset = card(format="sumpubmed_text", files=files, ratings="none")
@@ -118,8 +118,8 @@ def story_rows(prompts: int = 3) -> list[dict[str, Any]]:
                     "Model": model,
                     "Worker ID": f"w{(number + rater) % 4}",
                 }
-                for place, aspect in enumerate(ASPECTS):
-                    row[aspect] = (block + number + rater + place) % 5 + 1
+                for location, aspect in enumerate(ASPECTS):
+                    row[aspect] = (block + number + rater + location) % 5 + 1
                 rows.append(row)
     return rows
 
@@ -166,9 +166,9 @@ def test_a_story_has_its_prompt_and_a_reference(tmp_path: Path) -> None:
     assert (first.item, first.source) == ("hanna-001", "Write about thing 0.")
     assert first.references == ("A person wrote 0.",)
     assert [part.name for part in first.parts] == ["Prompt"]
-    texts = {one.target: one.text for one in rated.outputs}
+    texts = {each.target: each.text for each in rated.outputs}
     assert texts["hanna-002:gpt-2-tag"] == "GPT-2 (tag) wrote 1."
-    assert {one.rater for one in rated.ratings} == {"rater-1", "rater-2", "rater-3"}
+    assert {each.rater for each in rated.ratings} == {"rater-1", "rater-2", "rater-3"}
     assert rated.problems == [] and len(rated.ratings) == 2 * 3 * 3 * 6
 
 

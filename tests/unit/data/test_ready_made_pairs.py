@@ -72,7 +72,7 @@ def test_a_row_is_a_perturbed_text_of_an_item(tmp_path: Path) -> None:
     jsonl(tmp_path / "x.jsonl", ROWS)
     dataset = pairs()
     rated = read_dataset(dataset, tmp_path, tmp_path)
-    assert [(one.item, one.source, one.references) for one in rated.items] == [
+    assert [(item.item, item.source, item.references) for item in rated.items] == [
         ("a", "About a.", ("Rain in a.",)),
         ("b", "About b.", ("Rain in b.",)),
     ]
@@ -89,7 +89,7 @@ def test_a_row_is_a_perturbed_text_of_an_item(tmp_path: Path) -> None:
     ]
 
 
-def test_one_perturbation_needs_no_column_and_items_no_id(tmp_path: Path) -> None:
+def test_a_single_perturbation_needs_no_column_and_items_no_id(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
@@ -103,7 +103,7 @@ def test_one_perturbation_needs_no_column_and_items_no_id(tmp_path: Path) -> Non
         perturbed={"worse": {"level": "sentence"}},
     )
     rated = read_dataset(dataset, tmp_path, tmp_path)
-    assert [one.item for one in rated.items] == ["mine-001", "mine-002"]
+    assert [item.item for item in rated.items] == ["mine-001", "mine-002"]
     files = {"pairs": resolve(dataset.files, "pairs", tmp_path, tmp_path)}
     texts = perturbed_texts(dataset, files, "Source")
     assert [(text.item, text.text) for text in texts] == [
@@ -127,7 +127,7 @@ def test_one_perturbation_needs_no_column_and_items_no_id(tmp_path: Path) -> Non
 def test_faults_of_pairs_have_their_rows(
     changed: dict[str, Any], words: str, tmp_path: Path
 ) -> None:
-    rows = [dict(one) for one in ROWS]
+    rows = [dict(each) for each in ROWS]
     rows[1] |= changed
     jsonl(tmp_path / "x.jsonl", rows)
     message = faults(pairs(), tmp_path)
@@ -142,7 +142,7 @@ def test_a_perturbation_without_texts_names_those_of_the_data(tmp_path: Path) ->
     assert "perturbed.swapped" in message
 
 
-def test_a_column_that_is_not_there(tmp_path: Path) -> None:
+def test_a_column_that_is_missing(tmp_path: Path) -> None:
     jsonl(tmp_path / "x.jsonl", [{"id": "a", "article": "b", "text": "c"}])
     assert "before" in faults(pairs(), tmp_path)
 

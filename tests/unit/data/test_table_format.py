@@ -109,7 +109,7 @@ def test_the_same_data_is_read_alike_from_every_kind_of_file(tmp_path: Path) -> 
         for end in ("jsonl", "json", "csv", "parquet")
     ]
     assert all(
-        (one.items, one.ratings) == (read[0].items, read[0].ratings) for one in read
+        (each.items, each.ratings) == (read[0].items, read[0].ratings) for each in read
     )
     assert values(read[0]) == {("a:system", "fluency", "rater-1"): 3.0}
 
@@ -189,14 +189,14 @@ def test_the_order_of_rows_changes_nothing_but_row_numbers(tmp_path: Path) -> No
         for system in ("x", "y")
     ]
     columns = {"item": "id", "source": "src", "system": "by", "text": "out"}
-    found = []
+    collected = []
     for order in (rows, rows[::-1]):
         jsonl(tmp_path / "x.jsonl", order)
         rated = read_dataset(table("x.jsonl", columns), tmp_path, tmp_path)
-        found.append(
+        collected.append(
             (rated.items, [output[:4] for output in rated.outputs], rated.ratings)
         )
-    assert found[0] == found[1]
+    assert collected[0] == collected[1]
 
 
 @pytest.mark.parametrize(

@@ -259,7 +259,7 @@ def test_http_at_a_port_for_https_names_the_scheme(
     assert "write https://" in error.todo and "key" not in error.todo
 
 
-def test_a_host_that_is_not_found_is_looked_up_twice(
+def test_a_host_that_is_not_detected_is_looked_up_twice(
     endpoint: Endpoint, capsys: pytest.CaptureFixture[str]
 ) -> None:
     url = "http://no-such-host.invalid/v1"

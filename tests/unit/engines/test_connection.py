@@ -203,10 +203,10 @@ class Tunnel(Silent):
         with socket.create_connection((host, int(port))) as server:
             self.send_response(200)
             self.end_headers()
-            there = Thread(target=_pass_on, args=(self.connection, server))
-            there.start()
+            present = Thread(target=_pass_on, args=(self.connection, server))
+            present.start()
             _pass_on(server, self.connection)
-            there.join()
+            present.join()
 
 
 def _pass_on(source: socket.socket, sink: socket.socket) -> None:
@@ -327,7 +327,7 @@ def test_a_token_is_renewed_when_it_ends(endpoint: Endpoint, tmp_path: Path) -> 
     model = card(endpoint, token_command=program, limits={"concurrency": 1})
     came, failures = ask(model, *requests(model, "a", "b", "c", "d"))
     assert failures == [] and set(came.values()) == {"ok: 4, says <key>"}
-    sent = [str(one).removeprefix("Bearer ") for one in endpoint.authorised]
+    sent = [str(each).removeprefix("Bearer ") for each in endpoint.authorised]
     assert sent == [first, first, first, second, second]
 
 
@@ -368,7 +368,7 @@ def test_a_program_that_prints_no_key_is_named(
     assert "models/it.yaml, key token_command" in str(caught.value)
 
 
-def test_a_program_that_is_not_there_or_hangs_is_named(
+def test_a_program_that_is_missing_or_hangs_is_named(
     endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     absent = card(endpoint, token_command=[str(tmp_path / "az")])
@@ -382,7 +382,7 @@ def test_a_program_that_is_not_there_or_hangs_is_named(
         OpenAIEngine(hung)
 
 
-def test_a_key_comes_from_one_place(endpoint: Endpoint, tmp_path: Path) -> None:
+def test_a_key_comes_from_a_single_location(endpoint: Endpoint, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="give only one"):
         card(endpoint, token_command=["az"], api_key_env="IT_KEY")
     assert not located(card(endpoint), tmp_path, tmp_path).key_source

@@ -188,7 +188,7 @@ def test_gpus_stay_taken_while_processes_of_a_killed_job_use_them(
     assert time.monotonic() - killed > 2
 
 
-def test_a_number_and_a_uuid_of_one_gpu_are_one_gpu(
+def test_a_number_and_a_uuid_of_a_single_gpu_are_a_single_gpu(
     machine: Path, jobs: Callable[..., Job]
 ) -> None:
     driver(machine)

@@ -113,7 +113,7 @@ def test_the_reason_says_that_the_time_was_up(endpoint: Endpoint) -> None:
 
 
 @pytest.mark.heavy
-def test_who_waits_to_ask_again_still_has_his_place(endpoint: Endpoint) -> None:
+def test_who_waits_to_ask_again_still_has_his_location(endpoint: Endpoint) -> None:
     """Retries add no requests under way, and nobody is asked about twice at once."""
     lock, under_way, most = threading.Lock(), set[str](), 0
     tried: dict[str, int] = {}

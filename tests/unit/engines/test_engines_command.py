@@ -79,7 +79,9 @@ def test_an_answer_is_a_score_or_a_text(
     assert texts_of(ask(model, "x")) == [text]
 
 
-def test_what_a_program_cannot_score_is_an_error_of_one_target(tmp_path: Path) -> None:
+def test_what_a_program_cannot_score_is_an_error_of_a_single_target(
+    tmp_path: Path,
+) -> None:
     program = """
     for one in read():
         tell(one, error="no words") if not one["text"] else tell(one, score=1)

@@ -41,9 +41,9 @@ JUDGE = Judge(judge="it", model="it")
 
 
 def row(
-    said: object, item: str = "A", one: str = "X", two: str = "Y", **more: object
+    text: object, item: str = "A", entry: str = "X", two: str = "Y", **more: object
 ) -> Any:
-    return {"id": item, "one": one, "two": two, "said": said, **more}
+    return {"id": item, "one": entry, "two": two, "said": text, **more}
 
 
 def engine(
@@ -84,7 +84,7 @@ def verdicts_of(made: RecordedEngine, aspect: str = "overall") -> dict[str, str]
 def test_rows_are_joined_in_their_order_and_a_pair_without_a_row_is_counted(
     tmp_path: Path,
 ) -> None:
-    made = engine(tmp_path, [row("A"), row("B", one="Z", two="X")])
+    made = engine(tmp_path, [row("A"), row("B", entry="Z", two="X")])
     result = verdicts_of(made)
     assert result == {"a:x a:y": "A", "a:z a:x": "B", "b:y b:x": "no_recorded_row"}
     [line] = join_lines(made.checked_joins())
@@ -106,7 +106,7 @@ def test_either_way_to_say_the_order(tmp_path: Path, way: str) -> None:
     assert [*result.items()][:2] == [("a:x a:y", "A"), ("a:y a:x", "B")]
 
 
-def test_both_orders_under_one_name_are_an_error(tmp_path: Path) -> None:
+def test_both_orders_under_a_single_name_are_an_error(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="same two texts in the same order") as caught:
         verdicts_of(engine(tmp_path, [row("A"), row("B")]))
     assert (
@@ -149,8 +149,8 @@ def test_comparisons_join_by_text(tmp_path: Path) -> None:
 def test_comparisons_join_by_item_and_text(tmp_path: Path) -> None:
     names = {"item": "i", "text": "t", "text_b": "u", "reply": "said"}
     rows = [
-        {"i": item, "t": "Same", "u": "Other", "said": said}
-        for item, said in ("aA", "bB")
+        {"i": item, "t": "Same", "u": "Other", "said": message}
+        for item, message in ("aA", "bB")
     ]
     texts = [
         Subject(f"{item}:{system}", item, system, "systems", text, f"Source {item}")
@@ -224,7 +224,7 @@ def test_the_key_of_a_comparison_holds_both_texts(tmp_path: Path) -> None:
     ],
 )
 def test_rows_that_do_not_fit(change: dict[str, Any], message: str) -> None:
-    names = {name: one for name, one in (BY_ID | change).items() if one is not None}
+    names = {name: each for name, each in (BY_ID | change).items() if each is not None}
     names |= {} if "system_b" in names else {"labels": {"tie": "="}}
     keys = {"model": "it", "engine": "recorded", "dataset": "d", "files": "x.jsonl"}
     with pytest.raises(ValidationError, match=message):

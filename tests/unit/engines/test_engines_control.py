@@ -138,8 +138,8 @@ def test_keys_of_controls_belong_to_targets() -> None:
     def key(form: str, name: str = "t", seed: int = 1, text: str = "a text") -> str:
         judge = Judge(judge="it", model="control", form=form)
         model = ControlModel(model="control", engine="control")
-        one = subject(name, text)
-        return request_key(model, judge, "fluency", FIVE, one, seed=seed, dataset="d")
+        each = subject(name, text)
+        return request_key(model, judge, "fluency", FIVE, each, seed=seed, dataset="d")
 
     assert key("random") != key("random", "u")
     assert key("random") != key("random", seed=2)
@@ -184,8 +184,8 @@ def test_random_control_reaches_d_exact_1_in_5_percent_of_cells_over_200_seeds()
             perturbed = random_scores(seed, f"p{number}.minor")
             d = [exact_differences(original[a], perturbed[a], 1) for a in ASPECTS]
             result = discernment(
-                [log_p(one, "asymptotic") for one in d],
-                [log_p(one, "exact") for one in d],
+                [log_p(each, "asymptotic") for each in d],
+                [log_p(each, "exact") for each in d],
                 weights,
             )
             reached.append(float(result.d_exact) >= 1)

@@ -100,7 +100,7 @@ def test_names_that_share_a_slug_are_joined_each_to_its_own(tmp_path: Path) -> N
         ("an-id", "a name"),
     ],
 )
-def test_one_name_in_two_forms_joins(
+def test_a_single_name_in_two_forms_joins(
     tmp_path: Path, in_rows: object, in_data: str
 ) -> None:
     made = engine(
@@ -222,7 +222,7 @@ def test_rows_that_join_and_hold_no_score_are_counted_and_none_is_an_error(
         made.checked_joins()
 
 
-def test_names_that_the_data_card_says_are_one_join_in_any_spelling(
+def test_names_that_the_data_card_says_are_a_single_join_in_any_spelling(
     tmp_path: Path,
 ) -> None:
     rows = [row("I 1", 4, by="x\u00a0"), row("i1", 2, by="Ｙ")]
@@ -341,16 +341,16 @@ def check(folder: Path, rows: Sequence[Mapping[str, Any]]) -> tuple[int, str]:
 
 @pytest.mark.slow
 def test_check_opens_recorded_files(tmp_path: Path) -> None:
-    code, told = check(tmp_path, [row(float(at), 2) for at in range(10)])
-    assert code == 0 and "10 of 10 rows match" in told and "warning" not in told
-    code, told = check(tmp_path, [row(at, 2) for at in range(3, 13)])
-    assert code == 0 and "7 of 10 rows match" in told and "warning" in told
-    code, told = check(tmp_path, [row(f"doc_{at}", 2) for at in range(10)])
+    code, result = check(tmp_path, [row(float(at), 2) for at in range(10)])
+    assert code == 0 and "10 of 10 rows match" in result and "warning" not in result
+    code, result = check(tmp_path, [row(at, 2) for at in range(3, 13)])
+    assert code == 0 and "7 of 10 rows match" in result and "warning" in result
+    code, result = check(tmp_path, [row(f"doc_{at}", 2) for at in range(10)])
     assert (
         code != 0
-        and "'doc_0'" in told
-        and "item '0'" in told
-        and "models/it.yaml" in told
+        and "'doc_0'" in result
+        and "item '0'" in result
+        and "models/it.yaml" in result
     )
-    code, told = check(tmp_path, [row(at, "4,5") for at in range(10)])
-    assert code != 0 and "'4,5'" in told and "rows.jsonl, row 1" in told
+    code, result = check(tmp_path, [row(at, "4,5") for at in range(10)])
+    assert code != 0 and "'4,5'" in result and "rows.jsonl, row 1" in result

@@ -151,8 +151,10 @@ def test_reply_is_the_number_with_nine_decimals() -> None:
 
 
 def test_against_the_source() -> None:
-    one = subject("one cat sat", source="big cat sat", references=("one cat sat down",))
-    assert reply("rougel", one, use_reference=False)[0] == "0.666666667"
+    each = subject(
+        "one cat sat", source="big cat sat", references=("one cat sat down",)
+    )
+    assert reply("rougel", each, use_reference=False)[0] == "0.666666667"
     assert reply("rougel", subject(source=" \n"), use_reference=False) == (
         "no_source",
         "not_applicable",
@@ -210,18 +212,18 @@ def key(form: str, subject: Subject, aspect: str = "fluency", **fields: object) 
 
 
 def test_the_key_holds_what_the_answer_needs_and_nothing_else() -> None:
-    one = subject(source="s", references=("r",))
+    each = subject(source="s", references=("r",))
     same = subject(source="other", references=("r",), target="u", item="j", system="x")
-    assert key("rouge1", one) == key("rouge1", same, aspect="coherence")
-    assert key("rouge1", one) == key("rouge1", one, judge="another")
+    assert key("rouge1", each) == key("rouge1", same, aspect="coherence")
+    assert key("rouge1", each) == key("rouge1", each, judge="another")
     different = {
-        key("rouge1", one),
-        key("rouge2", one),
-        key("rouge1", one, use_reference=False),
+        key("rouge1", each),
+        key("rouge2", each),
+        key("rouge1", each, use_reference=False),
         key("rouge1", subject(references=("q",))),
         key("rouge1", subject("another", references=("r",))),
-        key("rules", one),
-        key("rules", one, aspect="coherence"),
+        key("rules", each),
+        key("rules", each, aspect="coherence"),
         key("rules", same),
     }
     assert len(different) == 8
@@ -259,9 +261,9 @@ def test_nothing_needs_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
     overlap.cache_clear()
-    one = subject(source=TEXT, references=REFERENCES)
+    each = subject(source=TEXT, references=REFERENCES)
     for form in LEXICAL_FORMS:
-        assert reply(form, one)[1] == "ok"
+        assert reply(form, each)[1] == "ok"
 
 
 FIVE = RatingScale(min=1, max=5, step=1, labels=[])
@@ -387,11 +389,11 @@ def test_the_judge_measures_a_text_once_and_weighs_it_per_aspect(
     judge = Judge(judge="rules", model="lexical", form="rules")
     engine = build(MODEL, INPUTS)
     references = ("The lake froze early this winter.",)
-    one = Subject("t", "i", "s", "systems", "the lkae froze early .", None, references)
-    answers = [engine.answer(judge, aspect, FIVE, [one])[0][0] for aspect in WEIGHTS]
+    each = Subject("t", "i", "s", "systems", "the lkae froze early .", None, references)
+    answers = [engine.answer(judge, aspect, FIVE, [each])[0][0] for aspect in WEIGHTS]
     assert len({answer.rationale for answer in answers}) == 1
     assert len({answer.text for answer in answers}) == len(set(WEIGHTS.values()))
-    assert measured == [one.text]
+    assert measured == [each.text]
 
 
 @pytest.mark.parametrize("aspect", ["fluency", "faithfulness", "overall"])
@@ -479,8 +481,8 @@ THAI = ("สะพานจะปิดเป็นเวลาสิบเอ�
 def ruled(texts: Sequence[str], language: str = "") -> str:
     """Return what the rule judge says of the first of some texts."""
     inputs = EngineInputs(seed=0, dataset="d", texts=texts, language=language)
-    one = subject(texts[0], references=tuple(texts))
-    [[answer]] = build(MODEL, inputs).answer(judge("rules"), "fluency", UNIT, [one])
+    each = subject(texts[0], references=tuple(texts))
+    [[answer]] = build(MODEL, inputs).answer(judge("rules"), "fluency", UNIT, [each])
     assert answer.rationale is not None
     return answer.rationale
 

@@ -173,7 +173,7 @@ def test_a_reply_of_other_scripts_comes_back_complete(url: str, tmp_path: Path) 
     assert reply.text == text
 
 
-def test_one_endless_failure_loses_nothing_else(url: str, tmp_path: Path) -> None:
+def test_a_single_endless_failure_loses_nothing_else(url: str, tmp_path: Path) -> None:
     model = card(url, llama.FAILURE)
     with pytest.raises(UserError, match="1 of 1 requests failed: HTTP 500"):
         ask(model, asked(model, "Rate it."), tmp_path)
@@ -246,16 +246,16 @@ def test_a_cut_reply_is_no_answer_though_a_score_stands_in_it(
     [[cut]] = ask(model, asked(model, "Rate it.", max_tokens=15), tmp_path)
     assert cut.text.startswith("Rating: 4\n") and cut.finish == "length"
     assert (verdict(cut).status, verdict(cut).value) == ("truncated", None)
-    [[whole]] = ask(model, asked(model, "Rate it.", max_tokens=60), tmp_path)
-    assert (verdict(whole).status, verdict(whole).value) == ("ok", 4)
+    [[complete]] = ask(model, asked(model, "Rate it.", max_tokens=60), tmp_path)
+    assert (verdict(complete).status, verdict(complete).value) == ("ok", 4)
 
 
 def test_a_score_without_room_for_its_end_is_cut(url: str, tmp_path: Path) -> None:
     model = card(url)
     [[cut]] = ask(model, asked(model, "Rate it.", max_tokens=1), tmp_path)
-    [[whole]] = ask(model, asked(model, "Rate it.", max_tokens=2), tmp_path)
+    [[complete]] = ask(model, asked(model, "Rate it.", max_tokens=2), tmp_path)
     assert cut.text in set("12345") and verdict(cut).status == "truncated"
-    assert verdict(whole).value == float(whole.text)
+    assert verdict(complete).value == float(complete.text)
 
 
 def test_a_score_outside_the_scale_is_not_moved_into_it(

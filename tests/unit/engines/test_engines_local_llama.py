@@ -151,8 +151,10 @@ def test_a_choice_is_held_whatever_the_grammar_of_the_card(
     with closing(engine(folder)) as served:
         assert isinstance(served.card, LlamaModel)
         for wanted in requests(served.card, *PROMPTS[:3], choices=choices):
-            [found] = served.request(wanted, [0])
-            assert found.text in {choice[:8] for choice in choices}  # a token is a byte
+            [result] = served.request(wanted, [0])
+            assert result.text in {
+                choice[:8] for choice in choices
+            }  # a token is a byte
 
 
 def test_a_second_store_holds_the_same_bytes_in_any_order(
@@ -162,11 +164,11 @@ def test_a_second_store_holds_the_same_bytes_in_any_order(
     for order, store in ((PROMPTS, "a"), (PROMPTS[::-1], "b")):
         with closing(engine(folder)) as served:
             assert isinstance(served.card, LlamaModel)
-            found = [
-                ask(served, requests(served.card, one, logprobs=5), tmp_path / store)
-                for one in order
+            collected = [
+                ask(served, requests(served.card, each, logprobs=5), tmp_path / store)
+                for each in order
             ]
-            texts.append(sorted((k, v) for one in found for k, v in one.items()))
+            texts.append(sorted((k, v) for each in collected for k, v in each.items()))
     assert texts[0] == texts[1]
 
 
@@ -214,15 +216,15 @@ def test_a_reply_without_room_in_the_context_is_an_error_and_not_a_reply(
 
 
 def test_two_servers_run_side_by_side_and_want_a_key(folder: Path) -> None:
-    with closing(engine(folder)) as one, closing(engine(folder)) as other:
-        assert reply(one).text == reply(other).text
-        ours, theirs = server_of(one), server_of(other)
+    with closing(engine(folder)) as each, closing(engine(folder)) as other:
+        assert reply(each).text == reply(other).text
+        ours, theirs = server_of(each), server_of(other)
         assert ours.url != theirs.url and ours.key != theirs.key
         assert ours.url.startswith("http://127.0.0.1:")
         ours.key = theirs.key
-        del one._endpoint  # the next request makes one with the new key
+        del each._endpoint  # the next request makes one with the new key
         with pytest.raises((UserError, RefusedError), match="HTTP 401"):
-            reply(one)
+            reply(each)
 
 
 def test_the_key_of_a_reply_names_what_changes_it(folder: Path, tmp_path: Path) -> None:
@@ -417,7 +419,7 @@ def test_a_file_of_a_package_needs_no_import(tmp_path: Path) -> None:
         ({"extra_body": {"seed": 1, "cache_prompt": True}}, "cache_prompt, seed"),
     ],
 )
-def test_a_card_names_one_file(keys: dict[str, Any], message: str) -> None:
+def test_a_card_names_a_single_file(keys: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         LlamaModel.model_validate(CARD | keys)
 

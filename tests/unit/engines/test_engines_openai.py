@@ -25,9 +25,9 @@ from waiting import patience
 __all__ = ["endpoint"]
 
 
-def only_for(prompt: str, said: Said) -> Script:
+def only_for(prompt: str, text: Said) -> Script:
     """Answer `said` to one prompt and 4 to all others."""
-    return lambda body: said if prompt_of(body) == prompt else reply("4")
+    return lambda body: text if prompt_of(body) == prompt else reply("4")
 
 
 def test_the_body_says_all_that_the_cards_say(endpoint: Endpoint) -> None:
@@ -66,10 +66,10 @@ def test_the_key_is_sent_and_never_reported(
         endpoint.script = lambda _, status=status: refusal(status, "no: sk-very-secret")  # type: ignore[misc]
         try:
             _, failures = ask(model, *requests(model, "a"))
-            told = str(failures)
+            result = str(failures)
         except UserError as error:
-            told = str(error)
-        assert str(status) in told and "secret" not in told
+            result = str(error)
+        assert str(status) in result and "secret" not in result
 
 
 @pytest.mark.parametrize("status", [408, 409, 425, 500, 502, 503, 529])
@@ -92,7 +92,7 @@ def test_a_passing_failure_is_sent_again_and_then_named(
     "headers",
     [{}, {"Retry-After": "0.01"}, {"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}],
 )
-def test_a_reply_that_comes_late_is_one_reply(
+def test_a_reply_that_comes_late_is_a_single_reply(
     endpoint: Endpoint, headers: dict[str, str]
 ) -> None:
     endpoint.script = after(2, refusal(429, "later", **headers))
@@ -200,7 +200,7 @@ def test_what_no_request_can_pass_ends_the_job_at_once(
         UserError, match=f"rejected a request: HTTP {status}: {message}"
     ):
         OpenAIEngine(model)(missing, False, kept.append)
-    assert [one.text for one in kept] == ["4"] and len(endpoint.asked) == 2
+    assert [each.text for each in kept] == ["4"] and len(endpoint.asked) == 2
 
 
 @pytest.mark.heavy
@@ -241,8 +241,8 @@ def test_a_reply_is_handed_on_before_the_next_comes(endpoint: Endpoint) -> None:
 # --- what is in an answer ---
 
 
-def read(said: Said) -> Reply:
-    body = said.body if isinstance(said.body, bytes) else json.dumps(said.body).encode()
+def read(text: Said) -> Reply:
+    body = text.body if isinstance(text.body, bytes) else json.dumps(text.body).encode()
     [read_reply] = read_replies(body.decode(), ANY.key, [0], logprobs=False)
     return read_reply
 
@@ -319,7 +319,7 @@ def test_provenance_names_the_tools_that_a_reply_calls() -> None:
         ),
     ],
 )
-def test_provenance_says_what_stands_in_place_of_a_text(
+def test_provenance_says_what_stands_instead_of_a_text(
     message: dict[str, Any], content: str | None
 ) -> None:
     result = read(Said({"choices": [{"message": message}]}))
@@ -352,12 +352,12 @@ def test_an_endpoint_that_says_the_key_back_is_not_quoted(
     endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
     monkeypatch.setenv("IT_KEY", "sk-very-secret")
-    said = {
+    message = {
         "a reply": reply("4, sk-very-secret"),
         "an error with 200": Said({"error": "bad key Bearer sk-very-secret"}),
         "no JSON": Said(b"<html>sk-very-secret</html>"),
     }[where]
-    endpoint.script = lambda _: said
+    endpoint.script = lambda _: message
     model = card(endpoint, api_key_env="IT_KEY")
     text = str(ask(model, *requests(model, "a")))
     assert "<key>" in text and "secret" not in text

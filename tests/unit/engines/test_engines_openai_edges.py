@@ -57,8 +57,8 @@ def test_further_fields_replace_nothing_that_the_key_says(endpoint: Endpoint) ->
     }
     model = card(endpoint)
     [plain] = requests(model, "What?", temperature=0.5, max_tokens=17)
-    one = Request({**plain.asked, "extra_body": {**fields, "top_k": 5}})
-    ask(model, one)
+    each = Request({**plain.asked, "extra_body": {**fields, "top_k": 5}})
+    ask(model, each)
     assert endpoint.asked == [
         {
             **{
@@ -66,18 +66,18 @@ def test_further_fields_replace_nothing_that_the_key_says(endpoint: Endpoint) ->
                 "messages": [{"role": "user", "content": "What?"}],
                 "top_k": 5,
             },
-            **{"temperature": 0.5, "top_p": 1, "max_tokens": 17, "seed": one.seed(0)},
+            **{"temperature": 0.5, "top_p": 1, "max_tokens": 17, "seed": each.seed(0)},
         }
     ]
 
 
-def test_each_draw_gets_the_reply_to_its_own_seed(endpoint: Endpoint) -> None:
+def test_each_draw_gets_the_reply_to_its_seed(endpoint: Endpoint) -> None:
     endpoint.script = lambda body: reply(f"{prompt_of(body)} {body['seed']}")
     model = card(endpoint, limits={**FAST, "concurrency": 8})
     asked = requests(model, *"abcd")
     kept: list[Reply] = []
     OpenAIEngine(model)(
-        [Work(one, tuple(range(5))) for one in asked], False, kept.append
+        [Work(each, tuple(range(5))) for each in asked], False, kept.append
     )
     actual = {(reply.key, reply.draw): reply.text for reply in kept}
     assert len(kept) == len(endpoint.asked) == 20
@@ -126,7 +126,7 @@ def test_refusals_are_held_back_until_a_reply_and_then_kept(endpoint: Endpoint) 
     assert OpenAIEngine(model)(missing, False, kept.append) == []
     assert [reply.key for reply in kept] == [reply.key for reply, _ in missing]
     assert [reply.status for reply in kept] == ["error"] * (HOPELESS - 1) + ["ok"]
-    assert {one.finish for one in kept} == {"error", "stop"}
+    assert {each.finish for each in kept} == {"error", "stop"}
 
 
 @pytest.mark.heavy
@@ -142,8 +142,10 @@ def test_after_a_reply_any_number_of_refusals_is_kept(endpoint: Endpoint) -> Non
 
 
 def test_without_credit_nothing_held_back_is_kept(endpoint: Endpoint) -> None:
-    said = {"2": refusal(402, "pay"), "3": reply("4")}
-    endpoint.script = lambda body: said.get(prompt_of(body), refusal(400, "too long"))
+    content = {"2": refusal(402, "pay"), "3": reply("4")}
+    endpoint.script = lambda body: content.get(
+        prompt_of(body), refusal(400, "too long")
+    )
     model = card(endpoint, limits={**FAST, "concurrency": 1})
     kept: list[Reply] = []
     with pytest.raises(UserError, match="rejected a request: HTTP 402: pay"):
@@ -177,7 +179,7 @@ def test_what_was_paid_for_before_the_credit_ended_is_never_asked_again(
     assert endpoint.prompts == ["a", "b", "c", "d", "d", "e"]
 
 
-def test_a_failure_for_a_passing_reason_stops_no_one_and_is_not_recorded(
+def test_a_failure_for_a_passing_reason_stops_nobody_and_is_not_recorded(
     endpoint: Endpoint, tmp_path: Path
 ) -> None:
     endpoint.script = lambda body: (
@@ -218,7 +220,7 @@ def test_a_failure_for_a_passing_reason_stops_no_one_and_is_not_recorded(
         ),
     ],
 )
-def test_the_reason_of_a_refusal_is_found_in_any_shape(
+def test_the_reason_of_a_refusal_is_detected_in_any_shape(
     endpoint: Endpoint, body: Any, message: str
 ) -> None:
     endpoint.script = lambda _: Said(body, 400)
@@ -257,12 +259,12 @@ def test_no_message_shows_the_key_in_any_shape(
     endpoint.script = lambda _: SHAPES[shape](status)
     model = card(endpoint, api_key_env="IT_KEY", limits={**FAST, "patience": 1})
     try:
-        told = repr(ask(model, *requests(model, "a"), proven=True))
+        text = repr(ask(model, *requests(model, "a"), proven=True))
     except UserError as error:
-        told = f"{error} {error.__dict__} {error.__cause__!r}"
+        text = f"{error} {error.__dict__} {error.__cause__!r}"
         assert error.__suppress_context__
-    assert str(status) in told
-    assert "sk-v" not in told and "secret" not in told
+    assert str(status) in text
+    assert "sk-v" not in text and "secret" not in text
     assert set(endpoint.authorised) == {f"Bearer {KEY}"}
 
 
@@ -441,7 +443,7 @@ PAID = {"prompt_tokens": 7, "completion_tokens": 1000}
 
 
 @pytest.mark.parametrize(
-    "said",
+    "text",
     [
         Said({"choices": [], "usage": PAID}),
         Said({"choices": []}),
@@ -458,21 +460,21 @@ PAID = {"prompt_tokens": 7, "completion_tokens": 1000}
     ],
 )
 def test_an_answer_without_a_reply_is_paid_for_each_time(
-    endpoint: Endpoint, tmp_path: Path, said: Said
+    endpoint: Endpoint, tmp_path: Path, text: Said
 ) -> None:
-    endpoint.script = lambda _: said
+    endpoint.script = lambda _: text
     booked, ended = spend(endpoint, tmp_path, TWO_ANSWERS)
     assert booked[NANOS] == pytest.approx(2 * 10**9, rel=1e-3)
     assert len(endpoint.asked) == 2 and "exceed the cap of 2.2 US dollars" in ended
 
 
 @pytest.mark.parametrize(
-    "said", [Said(FAILURE), Said(FAILURE, 502), Said(b"<html>", 503)]
+    "text", [Said(FAILURE), Said(FAILURE, 502), Said(b"<html>", 503)]
 )
 def test_a_failure_without_token_counts_is_free(
-    endpoint: Endpoint, tmp_path: Path, said: Said
+    endpoint: Endpoint, tmp_path: Path, text: Said
 ) -> None:
-    endpoint.script = lambda _: said
+    endpoint.script = lambda _: text
     booked, ended = spend(endpoint, tmp_path, TWO_ANSWERS)
     assert +booked == ledger.SpentUnits() and not ended and len(endpoint.asked) == 30
 

@@ -131,7 +131,7 @@ def test_text_without_a_rating_does_not_apply() -> None:
     assert (answer.status, answer.text) == ("not_applicable", "needs_ratings")
 
 
-def test_qualities_of_a_file_take_the_place_of_ratings(tmp_path: Path) -> None:
+def test_qualities_of_a_file_take_the_location_of_ratings(tmp_path: Path) -> None:
     rows = [
         {"item": item, "system": system, ASPECT: 2.0 if system == "s01" else -2.0}
         for item, system in zip(DATA.texts.items, DATA.texts.systems, strict=True)
@@ -221,23 +221,23 @@ def test_systems_are_for_defects_that_concern_some(
 
 
 def test_key_of_a_score_depends_on_the_card_and_the_text() -> None:
-    one, other = subjects()[:2]
+    each, other = subjects()[:2]
 
     def key(model: PlantedModel, subject: Subject, **more: Any) -> str:
         given = {"seed": 5, "dataset": "d", **more}
         return request_key(model, judge(), ASPECT, FIVE, subject, **given)
 
     keys = [
-        key(card(), one),
+        key(card(), each),
         key(card(), other),
-        key(card(), one, seed=6),
-        key(card(), one, dataset="e"),
-        key(card(), one, other=other),
-        key(card("noisy", strength=0.5), one),
-        key(card("noisy", strength=0.8), one),
+        key(card(), each, seed=6),
+        key(card(), each, dataset="e"),
+        key(card(), each, other=other),
+        key(card("noisy", strength=0.5), each),
+        key(card("noisy", strength=0.8), each),
     ]
     assert len({*keys}) == len(keys)
-    assert key(card(), one) == keys[0]
+    assert key(card(), each) == keys[0]
 
 
 # --- judges that say how sure they are ------------------------------------------------

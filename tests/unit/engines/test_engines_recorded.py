@@ -174,7 +174,9 @@ def test_rows_and_targets_that_do_not_meet_are_counted_and_named(
     ]
 
 
-def test_two_rows_about_one_text_are_an_error_that_names_both(tmp_path: Path) -> None:
+def test_two_rows_about_a_single_text_are_an_error_that_names_both(
+    tmp_path: Path,
+) -> None:
     made = engine(
         tmp_path, {"text": "out", "reply": "said"}, {"rows.jsonl": [*ROWS, ROWS[1]]}
     )
@@ -192,7 +194,7 @@ def scored(fluency: object, coherence: object = 2) -> dict[str, Any]:
     return {"id": "a", "out": "The first text.", "f": fluency, "c": coherence}
 
 
-def test_rows_that_say_the_same_of_one_text_are_one_and_reported(
+def test_rows_that_say_the_same_of_a_single_text_are_one_and_reported(
     tmp_path: Path,
 ) -> None:
     made = engine(
@@ -216,7 +218,7 @@ def test_rows_that_say_the_same_of_one_text_are_one_and_reported(
         ({"item": "id", "scores": SCORED["scores"]}, scored(0.25001)),
     ],
 )
-def test_rows_that_differ_about_one_text_are_an_error(
+def test_rows_that_differ_about_a_single_text_are_an_error(
     tmp_path: Path, names: dict[str, Any], second: dict[str, Any]
 ) -> None:
     made = engine(tmp_path, names, {"rows.jsonl": [scored(0.25), second]})
@@ -244,7 +246,7 @@ def test_a_row_that_fits_two_targets_is_an_error(
     assert error.value.got == f"a:x and {second.target}"
 
 
-def test_two_systems_with_one_text_share_its_row(tmp_path: Path) -> None:
+def test_two_systems_with_a_single_text_share_its_row(tmp_path: Path) -> None:
     twin = Subject("a:z", "a", "z", "systems", "The first text.", "Source a")
     made = engine(tmp_path, BY_TEXT, {"rows.jsonl": ROWS[:1]})
     answers = made.answer(judge(), "fluency", FIVE, [SUBJECTS[0], twin])
@@ -307,7 +309,7 @@ def test_a_value_that_is_no_reply_is_an_error(tmp_path: Path, value: object) -> 
     assert error.value.where == f"{tmp_path / 'rows.jsonl'}, row 1, column said"
 
 
-def test_a_column_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+def test_a_column_that_is_missing_is_an_error(tmp_path: Path) -> None:
     made = engine(tmp_path, {**BY_ID, "reply": "sayd"}, {"rows.jsonl": ROWS})
     with pytest.raises(UserError) as error:
         made.answer(judge(), "fluency", FIVE, SUBJECTS)

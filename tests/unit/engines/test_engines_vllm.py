@@ -118,7 +118,7 @@ def test_what_changes_a_reply_changes_the_key(keys: dict[str, Any]) -> None:
     assert request(card(**keys)).key != request().key
 
 
-def test_an_adapter_is_known_by_its_content_and_not_by_its_place() -> None:
+def test_an_adapter_is_known_by_its_content_and_not_by_its_location() -> None:
     other = request(card(adapter=ADAPTER | {"path": "elsewhere"}))
     assert other.key == request(card(adapter=ADAPTER)).key
     assert other.key != request(card(adapter=ADAPTER | {"sha256": "b" * 64})).key
@@ -149,7 +149,7 @@ def test_a_card_that_cannot_work_says_why(keys: dict[str, Any], message: str) ->
     assert message in str(caught.value)
 
 
-def test_folders_are_found_from_the_card(tmp_path: Path) -> None:
+def test_folders_are_detected_from_the_card(tmp_path: Path) -> None:
     (tmp_path / "tuned").mkdir()
     (tmp_path / "tuned" / "adapter_config.json").write_text("{}")
     adapter = {"path": "tuned", "sha256": hashlib.sha256(b"{}").hexdigest()}
@@ -161,27 +161,30 @@ def test_folders_are_found_from_the_card(tmp_path: Path) -> None:
         settled(card(adapter=adapter | {"sha256": "a" * 64}), tmp_path, Path())
 
 
-def test_draws_that_follow_each_other_are_one_request() -> None:
-    one = request()
-    assert list(spans(Work(one, (0, 1, 2)))) == [DrawSpan(one, 0, 3)]
-    assert list(spans(Work(one, (1, 3, 4)))) == [
-        DrawSpan(one, 1, 1),
-        DrawSpan(one, 3, 2),
+def test_draws_that_follow_each_other_are_a_single_request() -> None:
+    each = request()
+    assert list(spans(Work(each, (0, 1, 2)))) == [DrawSpan(each, 0, 3)]
+    assert list(spans(Work(each, (1, 3, 4)))) == [
+        DrawSpan(each, 1, 1),
+        DrawSpan(each, 3, 2),
     ]
 
 
 def test_at_temperature_0_every_draw_is_a_request() -> None:
-    one = request(temperature=0)
-    assert list(spans(Work(one, (0, 1)))) == [DrawSpan(one, 0, 1), DrawSpan(one, 1, 1)]
+    each = request(temperature=0)
+    assert list(spans(Work(each, (0, 1)))) == [
+        DrawSpan(each, 0, 1),
+        DrawSpan(each, 1, 1),
+    ]
 
 
 def test_a_request_ends_where_seeds_begin_again() -> None:
-    one = with_base(2**31 - 2)
-    assert list(spans(Work(one, (0, 1, 2, 3)))) == [
-        DrawSpan(one, 0, 2),
-        DrawSpan(one, 2, 2),
+    each = with_base(2**31 - 2)
+    assert list(spans(Work(each, (0, 1, 2, 3)))) == [
+        DrawSpan(each, 0, 2),
+        DrawSpan(each, 2, 2),
     ]
-    assert sampling(DrawSpan(one, 2, 2))["seed"] == 0
+    assert sampling(DrawSpan(each, 2, 2))["seed"] == 0
 
 
 @given(
@@ -189,29 +192,29 @@ def test_a_request_ends_where_seeds_begin_again() -> None:
     st.sets(st.integers(0, 12), min_size=1),
     st.sampled_from([0.0, 0.7]),
 )
-def test_every_draw_gets_its_own_seed(
+def test_every_draw_gets_its_seed(
     base: int, draws: set[int], temperature: float
 ) -> None:
     """vLLM gives the i-th reply of a request the seed of the request plus i."""
-    one = with_base(base, temperature)
+    each = with_base(base, temperature)
     actual = [
         (span.first + i, sampling(span)["seed"] + i)
-        for span in spans(Work(one, tuple(sorted(draws))))
+        for span in spans(Work(each, tuple(sorted(draws))))
         for i in range(sampling(span)["n"])
     ]
-    assert actual == [(draw, one.seed(draw)) for draw in sorted(draws)]
+    assert actual == [(draw, each.seed(draw)) for draw in sorted(draws)]
 
 
 def test_no_sampling_parameter_is_left_to_a_default() -> None:
     model = card(
         extra_body={"top_k": 7, "chat_template_kwargs": {"enable_thinking": False}}
     )
-    one = request(model, temperature=0.5, top_p=0.9, max_tokens=33)
-    assert sampling(DrawSpan(one, 0, 2)) == {
+    each = request(model, temperature=0.5, top_p=0.9, max_tokens=33)
+    assert sampling(DrawSpan(each, 0, 2)) == {
         **{"frequency_penalty": 0.0, "min_p": 0.0, "presence_penalty": 0.0},
         **{"repetition_penalty": 1.0, "top_k": 7},
         **{"temperature": 0.5, "top_p": 0.9, "max_tokens": 33},
-        **{"n": 2, "seed": one.seed(0), "logprobs": None, "structured_outputs": None},
+        **{"n": 2, "seed": each.seed(0), "logprobs": None, "structured_outputs": None},
     }
 
 
@@ -225,8 +228,8 @@ def test_no_sampling_parameter_is_left_to_a_default() -> None:
 def test_structure_and_log_probabilities_are_asked_for_where_a_request_wants_them(
     asked: dict[str, Any], structure: dict[str, Any]
 ) -> None:
-    one = Request({**request().asked, **asked, "logprobs": 5})
-    result = sampling(DrawSpan(one, 0, 1))
+    each = Request({**request().asked, **asked, "logprobs": 5})
+    result = sampling(DrawSpan(each, 0, 1))
     assert (result["structured_outputs"], result["logprobs"]) == (structure, 5)
 
 
@@ -249,7 +252,7 @@ def test_the_prompt_is_counted_once_and_the_cache_where_it_is_known() -> None:
     output.outputs = [completion(0, [7, 8]), completion(1, [7])]
     result = list(replies(DrawSpan(request(), 3, 2), output, {"engine": "vllm"}))
     assert [(reply.draw, reply.text) for reply in result] == [(3, "t0"), (4, "t1")]
-    assert [one.usage for one in result] == [
+    assert [each.usage for each in result] == [
         {"prompt": 3, "completion": 2},
         {"prompt": 0, "completion": 1},
     ]
@@ -270,7 +273,7 @@ def test_a_draw_that_the_context_cuts_is_an_error_and_not_a_reply() -> None:
     run.scored = {}
     output.request_id = "1"
     run._take(output)
-    assert [one.text for one in kept] == [
+    assert [each.text for each in kept] == [
         "t0",
         "the context is full: raise `max_model_len`",
         "t2",
@@ -323,10 +326,10 @@ def test_a_server_knows_the_model_by_the_name_in_requests(tmp_path: Path) -> Non
 
 def test_several_copies_are_served_by_the_command_serve() -> None:
     """It runs an API process for each copy, and takes the model without an option."""
-    one = command_line(card(mode="served"), 8001, "token")
-    assert one[: len(API_SERVER)] == API_SERVER
-    assert one[len(API_SERVER) :][:2] == ["--model", "org/it"]
-    assert one[one.index("--data-parallel-size") + 1] == "1"
+    each = command_line(card(mode="served"), 8001, "token")
+    assert each[: len(API_SERVER)] == API_SERVER
+    assert each[len(API_SERVER) :][:2] == ["--model", "org/it"]
+    assert each[each.index("--data-parallel-size") + 1] == "1"
     several = command_line(card(mode="served", data_parallel=4), 8001, "token")
     assert several[: len(SERVE)] == SERVE
     assert SERVE[1:] == ["-m", "vllm.entrypoints.cli.main", "serve"]

@@ -79,12 +79,12 @@ def answers(url: str) -> bool:
 def test_the_model_is_a_small_file_that_only_its_seed_decides(tmp_path: Path) -> None:
     for name, seed in (("one", 0), ("same", 0), ("other", 1)):
         llama.write_random_gguf(tmp_path / name, seed=seed)
-    one, same, other = (
+    each, same, other = (
         (tmp_path / name).read_bytes() for name in ("one", "same", "other")
     )
-    assert one == same
-    assert one != other
-    assert len(one) < 1_000_000
+    assert each == same
+    assert each != other
+    assert len(each) < 1_000_000
 
 
 def test_the_answer_has_the_shape_of_openai(url: str) -> None:
@@ -129,7 +129,7 @@ def test_more_draws_than_slots_are_refused(url: str) -> None:
     assert (status, body["error"]["type"]) == (400, "invalid_request_error")
 
 
-def test_a_score_is_one_digit_and_not_always_the_same(url: str) -> None:
+def test_a_score_is_a_single_digit_and_not_always_the_same(url: str) -> None:
     bodies = [
         ask(url, "Rate it", seed=seed, max_tokens=8, **llama.SCORE)
         for seed in range(20)

@@ -33,9 +33,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedEngine]:
     server.close()
 
 
-def asked(served: ServedEngine, most: int, **wants: Any) -> Request:
+def asked(served: ServedEngine, limit: int, **wants: Any) -> Request:
     return request_of(
-        served.card, Decoding(max_tokens=most), PROMPT, seed=0, wants=wants
+        served.card, Decoding(max_tokens=limit), PROMPT, seed=0, wants=wants
     )
 
 
@@ -48,8 +48,8 @@ def reply_to(served: ServedEngine, request: Request) -> Reply:
     return reply
 
 
-def score(served: ServedEngine, text: str, most: int = 40) -> Reply:
-    return reply_to(served, asked(served, most, continuation=text))
+def score(served: ServedEngine, text: str, limit: int = 40) -> Reply:
+    return reply_to(served, asked(served, limit, continuation=text))
 
 
 def tokens_of(reply: Reply) -> list[str]:
@@ -91,7 +91,7 @@ def test_text_has_the_values_with_which_the_model_writes_it(
 def test_any_text_of_single_tokens_comes_back_byte_for_byte(
     served: ServedEngine, text: str
 ) -> None:
-    result = score(served, text, most=80)
+    result = score(served, text, limit=80)
     assert (result.status, result.text) == ("ok", text)
     assert result.logprobs is not None
     assert "".join(entry[0][0] for entry in result.logprobs) == text
@@ -99,9 +99,9 @@ def test_any_text_of_single_tokens_comes_back_byte_for_byte(
 
 
 def test_only_the_first_tokens_are_scored(served: ServedEngine) -> None:
-    long = score(served, "abcdefgh" * 5, most=12)
+    long = score(served, "abcdefgh" * 5, limit=12)
     assert long.text == "abcdefghabcd"
-    result = score(served, "abcdefgh" * 5, most=40)
+    result = score(served, "abcdefgh" * 5, limit=40)
     assert tokens_of(long) == tokens_of(result)[:12]
     assert values_of(long) == pytest.approx(values_of(result)[:12])
 
@@ -121,7 +121,7 @@ def test_split_characters_have_no_values(served: ServedEngine) -> None:
 
 
 def test_character_that_is_cut_is_left_out(served: ServedEngine) -> None:
-    assert score(served, "naïve", most=3).text == "na"
+    assert score(served, "naïve", limit=3).text == "na"
 
 
 def test_text_without_tokens_asks_nothing(served: ServedEngine) -> None:
@@ -130,7 +130,7 @@ def test_text_without_tokens_asks_nothing(served: ServedEngine) -> None:
 
 
 def test_full_context_is_an_error_that_says_so(served: ServedEngine) -> None:
-    result = score(served, "a" * 600, most=600)
+    result = score(served, "a" * 600, limit=600)
     assert result.status == "error"
     assert "context" in result.text
 

@@ -145,8 +145,8 @@ def test_throttled_request_waits_half_to_all_of_a_doubling_bound_by_its_name() -
     }
     for drawn in waits.values():
         for number, wait in enumerate(drawn):
-            most = min(2.0**number, LONGEST_WAIT)
-            assert most / 2 <= wait <= most
+            minimum = min(2.0**number, LONGEST_WAIT)
+            assert minimum / 2 <= wait <= minimum
     assert waits["k0"] != waits["k1"]
     assert waits["k0"][3] == drawn_wait("k0", 1, 4, throttled=True)
 
@@ -180,7 +180,7 @@ def test_as_many_as_other_jobs_leave_are_under_way(clock: Clock) -> None:
     assert asyncio.run(go()) == ["a", "b", "c"]
 
 
-def test_who_waits_gets_the_place_of_who_leaves_also_when_another_gives_up() -> None:
+def test_who_waits_gets_the_location_of_who_leaves_also_when_another_gives_up() -> None:
     async def go() -> list[str]:
         gate, order = Gate(Limits(concurrency=1)), []
 

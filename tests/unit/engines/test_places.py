@@ -34,18 +34,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 class Other:
     """Places of another process, which does what it is told."""
 
-    def __init__(self, most: int = 8, address: str = URL) -> None:
+    def __init__(self, limit: int = 8, address: str = URL) -> None:
         self.pipe, theirs = Fork.Pipe()
-        self.process = Fork.Process(target=self._serve, args=(theirs, address, most))
+        self.process = Fork.Process(target=self._serve, args=(theirs, address, limit))
         self.process.start()
         assert self.pipe.recv() == "ready"
 
     @staticmethod
-    def _serve(pipe: Connection, address: str, most: int) -> None:
-        places = Places(address, most)
+    def _serve(pipe: Connection, address: str, limit: int) -> None:
+        places = Places(address, limit)
         pipe.send("ready")
-        while (told := pipe.recv()) is not None:
-            pipe.send(places.balance(*told))
+        while (result := pipe.recv()) is not None:
+            pipe.send(places.balance(*result))
 
     def balance(self, under_way: int, wanted: int = 100) -> int:
         self.pipe.send((under_way, wanted))
@@ -66,8 +66,8 @@ def other() -> Iterator[Callable[..., Other]]:
         return started[-1]
 
     yield start
-    for one in started:
-        one.end()
+    for each in started:
+        each.end()
 
 
 def test_two_jobs_share_and_neither_is_ever_beside_the_bound(
@@ -130,7 +130,7 @@ def asking(endpoint: Endpoint, name: str, begin: Barrier | None = None) -> None:
     came: list[Reply] = []
     if begin:
         begin.wait(patience(60))
-    OpenAIEngine(model)([Work(one, (0,)) for one in asked], False, came.append)
+    OpenAIEngine(model)([Work(each, (0,)) for each in asked], False, came.append)
     assert len(came) == 40
 
 

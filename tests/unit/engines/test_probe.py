@@ -105,7 +105,7 @@ def strict(body: Body) -> Said:
         ),
     ],
 )
-def test_each_field_is_found_out(
+def test_each_field_is_detected(
     endpoint: Endpoint, script: Callable[[Body], Said], found: Findings
 ) -> None:
     endpoint.script = script
@@ -223,7 +223,7 @@ def test_a_passing_failure_is_waited_for_and_a_refusal_of_everything_is_reported
         probe(OpenAIEngine(card(endpoint)))
 
 
-def test_findings_are_kept_for_one_model_at_one_address(
+def test_findings_are_kept_for_a_single_model_at_a_single_address(
     endpoint: Endpoint, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     endpoint.script = honest

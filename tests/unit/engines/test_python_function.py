@@ -248,16 +248,16 @@ def test_the_function_of_the_guide_is_a_judge(tmp_path: Path) -> None:
 # --- files ----------------------------------------------------------------------------
 
 
-def test_the_key_is_the_content_of_the_files_and_not_their_place(
+def test_the_key_is_the_content_of_the_files_and_not_their_location(
     tmp_path: Path,
 ) -> None:
     source = "from helper import size\ndef score(text):\n    return size(text)\n"
     places = [tmp_path / name for name in ("a", "b")]
-    for place in places:
-        place.mkdir()
-        (place / "helper.py").write_text("def size(text):\n    return 7\n")
+    for location in places:
+        location.mkdir()
+        (location / "helper.py").write_text("def size(text):\n    return 7\n")
     files = {"helper": "helper.py"}
-    first, second = (card(place, source, files=files) for place in places)
+    first, second = (card(location, source, files=files) for location in places)
     assert first.identity() == second.identity()
     assert ask(first, "a")[0].text == "7"
     (places[1] / "helper.py").write_text("def size(text):\n    return 8\n")

@@ -64,7 +64,7 @@ def test_refused_texts_at_the_beginning_do_not_end_the_job(
     model = card(endpoint, limits={**FAST, "concurrency": concurrency})
     kept: list[Reply] = []
     wanted = requests(model, *map(str, range(60)))
-    missing = [Work(one, (0,)) for one in wanted]
+    missing = [Work(each, (0,)) for each in wanted]
     assert OpenAIEngine(model)(missing, False, kept.append) == []
     assert Counter(reply.status for reply in kept) == {"ok": 40, "error": 20}
     rules = {reply.finish for reply in kept if reply.status == "error"}
@@ -80,7 +80,7 @@ def test_an_answered_test_request_proves_the_card(endpoint: Endpoint) -> None:
     assert engine.request(plain, [0])[0].text == "4"
     endpoint.script = lambda _: refusal(400, "not this text")
     kept: list[Reply] = []
-    assert engine([Work(one, (0,)) for one in wanted], False, kept.append) == []
+    assert engine([Work(each, (0,)) for each in wanted], False, kept.append) == []
     assert len(kept) == 20 and {reply.status for reply in kept} == {"error"}
 
 
@@ -96,7 +96,7 @@ def test_an_answered_test_request_does_not_excuse_404(
     endpoint.script = lambda _: refusal(404, "no such model")
     kept: list[Reply] = []
     with pytest.raises(UserError, match="refuses every request: HTTP 404"):
-        engine([Work(one, (0,)) for one in wanted], False, kept.append)
+        engine([Work(each, (0,)) for each in wanted], False, kept.append)
     assert kept == [] and len(endpoint.asked) <= 8 + FAST["concurrency"]
 
 
@@ -114,7 +114,7 @@ def test_a_model_that_is_gone_ends_the_job_after_three_refusals(
     assert "5 replies are stored" in str(caught.value)
     assert "retired or renamed" in caught.value.todo
     assert "key" not in caught.value.todo
-    assert [one.text for one in kept] == ["4"] * 5
+    assert [each.text for each in kept] == ["4"] * 5
     assert len(endpoint.asked) == 8
 
 

@@ -72,9 +72,9 @@ def ask(served: ServedEngine, draws: int = 1) -> tuple[list[Reply], list[Failure
     request: Request = request_of(
         served.card, Decoding(temperature=1), messages, seed=0
     )
-    found: list[Reply] = []
-    failures = served([Work(request, tuple(range(draws)))], True, found.append)
-    return found, failures
+    collected: list[Reply] = []
+    failures = served([Work(request, tuple(range(draws)))], True, collected.append)
+    return collected, failures
 
 
 def processes(folder: Path) -> set[int]:
@@ -118,14 +118,14 @@ def job(then: str) -> subprocess.Popen[str]:
 def test_a_server_is_started_once_and_asked_with_its_key(pids: Path) -> None:
     served = engine("well")
     assert not list(pids.iterdir())
-    found, failures = ask(served, draws=3)
-    assert [(reply.draw, reply.text) for reply in found] == [
+    result, failures = ask(served, draws=3)
+    assert [(reply.draw, reply.text) for reply in result] == [
         (0, "4"),
         (1, "4"),
         (2, "4"),
     ]
     assert not failures
-    assert found[0].provenance == {"engine": "vllm", "model": "it", "version": "0.0"}
+    assert result[0].provenance == {"engine": "vllm", "model": "it", "version": "0.0"}
     until(lambda: len(processes(pids)) == ALL)
     before = processes(pids)
     ask(served)
@@ -157,13 +157,13 @@ def test_a_server_receives_no_key_of_another(
     until(lambda: len(processes(pids)) == ALL)
     for pid in processes(pids):
         seen = (Path("/proc") / str(pid) / "environ").read_bytes().split(b"\0")
-        told = dict(line.split(b"=", 1) for line in seen if b"=" in line)
-        assert {value for value in told.values() if value.startswith(b"planted")} == {
+        result = dict(line.split(b"=", 1) for line in seen if b"=" in line)
+        assert {value for value in result.values() if value.startswith(b"planted")} == {
             b"planted-3",
             b"planted-4",
             b"planted://me:it@here",
         }
-        assert told[b"VLLM_API_KEY"]
+        assert result[b"VLLM_API_KEY"]
     running_server(served)._guard.close()
 
 
@@ -249,8 +249,8 @@ def test_a_server_that_is_never_ready_is_given_up(pids: Path) -> None:
 
 @pytest.mark.heavy
 def test_a_port_that_was_lost_is_given_up_for_another(pids: Path) -> None:
-    found, _ = ask(engine("late"))
-    assert [one.text for one in found] == ["4"]
+    result, _ = ask(engine("late"))
+    assert [each.text for each in result] == ["4"]
 
 
 @pytest.mark.heavy

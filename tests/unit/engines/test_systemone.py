@@ -71,7 +71,7 @@ def ask(model: SystemOneModel, *asked: Request) -> list[Reply]:
 # --- what is sent ---------------------------------------------------------------------
 
 
-def test_a_request_has_a_state_and_one_question_and_no_decoding(
+def test_a_request_has_a_state_and_a_single_question_and_no_decoding(
     endpoint: Endpoint,
 ) -> None:
     model = card(endpoint, name="org/it", extra_body={"keep_alive": "1m"})
@@ -133,7 +133,7 @@ def test_a_card_that_cannot_work_is_refused(
 
 @pytest.mark.parametrize("dialect", ["bare", "vllm", "llama"])
 @pytest.mark.parametrize("question", [CHOICE, NOUL, SCORE])
-def test_the_answer_is_kept_whole_with_version_and_usage(
+def test_the_answer_is_kept_complete_with_version_and_usage(
     endpoint: Endpoint, dialect: Any, question: dict[str, Any]
 ) -> None:
     endpoint.script = decider(lambda _, asked: _shares(asked), dialect)
@@ -196,8 +196,8 @@ def test_the_protocol_of_decisions_is_that_of_the_pinned_package(
     usage = {"input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0}}
     usage |= {"output_tokens_details": {"reasoning_tokens": 0}}
     assert isinstance(answer.body, dict)
-    whole = {**answer.body, "usage": {**answer.body["usage"], **usage}}
-    answers.model_validate(whole)
+    content = {**answer.body, "usage": {**answer.body["usage"], **usage}}
+    answers.model_validate(content)
 
 
 def test_a_question_that_is_declined_or_not_answered_is_kept_and_not_asked_again(
@@ -267,7 +267,7 @@ def test_an_endpoint_without_the_address_is_named_after_a_few_refusals(
     assert len(endpoint.asked) <= HOPELESS + FAST["concurrency"]
 
 
-def test_a_refusal_of_one_request_is_kept_as_an_error(endpoint: Endpoint) -> None:
+def test_a_refusal_of_a_single_request_is_kept_as_an_error(endpoint: Endpoint) -> None:
     def script(body: Body) -> Said:
         if body["state"]["text"] == "odd":
             return refusal(400, "yes and no are several tokens")

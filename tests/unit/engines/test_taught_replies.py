@@ -26,10 +26,10 @@ def read(errors: list[ErrorSpan], score: int = 75) -> list[ErrorSpan]:
     """Return the errors that are read from what is taught, after a look at the
     score.
     """
-    found, _, counts = read_annotation(taught_reply(errors, score), SCALE)
-    assert (found.status, found.value) == ("ok", score)
+    result, _, counts = read_annotation(taught_reply(errors, score), SCALE)
+    assert (result.status, result.value) == ("ok", score)
     assert not any(counts[name] for name in (*COUNTED, "other_verdicts"))
-    return [*found.errors]
+    return [*result.errors]
 
 
 # --- replies ---
@@ -133,8 +133,8 @@ def errors_of(texts: st.SearchStrategy[str]) -> st.SearchStrategy[list[ErrorSpan
 
 def says(error: ErrorSpan) -> bool:
     """Return whether an error's words tell of one."""
-    place, why = (" ".join((text or "").split()) for text in error[:2])
-    return not ErrorEntry(place, why).says_nothing()
+    location, why = (" ".join((text or "").split()) for text in error[:2])
+    return not ErrorEntry(location, why).says_nothing()
 
 
 def letters(text: str | None) -> str:

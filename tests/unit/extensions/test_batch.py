@@ -31,7 +31,7 @@ def good(line: Row, text: str = "Rating: 4") -> Row:
 # --- out ---
 
 
-def test_a_line_is_what_the_engine_would_send_for_one_draw(asked: Asked) -> None:
+def test_a_line_is_what_the_engine_would_send_for_a_single_draw(asked: Asked) -> None:
     expected = [
         {
             "custom_id": f"{request.key}-{draw}",
@@ -68,18 +68,18 @@ def test_only_missing_draws_go_out_and_a_key_of_two_jobs_once(asked: Asked) -> N
 def test_files_keep_to_the_limits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = [b"x" * 9 + b"\n"] * 10
+    values = [b"x" * 9 + b"\n"] * 10
     monkeypatch.setattr(batch, "REQUESTS", 4)
-    by_count = batch.write(tmp_path / "a", "m", told)
+    by_count = batch.write(tmp_path / "a", "m", values)
     assert list(by_count.values()) == [4, 4, 2]
     monkeypatch.setattr(batch, "BYTES", 35)
-    by_size = batch.write(tmp_path / "b", "m", told)
+    by_size = batch.write(tmp_path / "b", "m", values)
     assert list(by_size.values()) == [3, 3, 3, 1]
     assert [path.name for path in by_size] == [f"m-00{n}.jsonl" for n in (1, 2, 3, 4)]
     assert all(path.stat().st_size <= 35 for path in by_size)
-    assert b"".join(path.read_bytes() for path in by_size) == b"".join(told)
+    assert b"".join(path.read_bytes() for path in by_size) == b"".join(values)
     with pytest.raises(UserError, match="earlier export"):
-        batch.write(tmp_path / "b", "m", told)
+        batch.write(tmp_path / "b", "m", values)
     assert batch.write(tmp_path / "c", "m", []) == {}
 
 
@@ -103,8 +103,8 @@ def test_results_in_any_order_are_replies_with_usage_and_provenance(
         *[good(line, f"Rating: {n % 5 + 1}") for n, line in enumerate(lines)][::-1]
     )
     assert done == Results(new=8) and asked.lines() == []
-    told = {f"{reply.key}-{reply.draw}": reply for reply in asked.replies()}
-    first = told[lines[0]["custom_id"]]
+    by_key = {f"{reply.key}-{reply.draw}": reply for reply in asked.replies()}
+    first = by_key[lines[0]["custom_id"]]
     assert (first.text, first.finish, first.status) == ("Rating: 1", "stop", "ok")
     assert first.usage == {"prompt": 7, "completion": 3}
     assert first.provenance == {
@@ -201,7 +201,7 @@ def test_foreign_and_torn_lines_are_counted_and_repeated_ones_change_nothing(
 ) -> None:
     lines = asked.lines()
     strange = [f"{'0' * 64}-0", "request-1", f"{lines[0]['custom_id'][:64]}-9", ""]
-    whole = json.dumps(good(lines[0])).encode()
+    complete = json.dumps(good(lines[0])).encode()
     done = asked.take(
         good(lines[0]),
         good(lines[0], "Rating: 1"),
@@ -209,7 +209,7 @@ def test_foreign_and_torn_lines_are_counted_and_repeated_ones_change_nothing(
         b"[1]",
         b'"x"',
         b'{"custom_id":5}',
-        whole[: len(whole) // 2],
+        complete[: len(complete) // 2],
     )
     assert done == Results(new=1, known=1, foreign=4, torn=4)
     assert [reply.text for reply in asked.replies()] == ["Rating: 4"]
@@ -256,8 +256,8 @@ def test_a_key_that_was_stated_back_is_taken_out(
         "status_code": 400,
         "body": {"error": {"message": "sk-never-to-be-seen is bad"}},
     }
-    told = [good(lines[0], "My key is sk-never-to-be-seen."), result(lines[1], bad)]
-    path.write_text("\n".join(map(json.dumps, told)))
+    values = [good(lines[0], "My key is sk-never-to-be-seen."), result(lines[1], bad)]
+    path.write_text("\n".join(map(json.dumps, values)))
     with asked.store:
         done = batch.read([path], [(keyed, asked.store, asked.job.key_table)])
     assert (done.new, done.refused) == (1, 1)

@@ -211,7 +211,7 @@ def test_a_batch_that_the_endpoint_does_not_have_is_dropped_by_cancel(
 
 
 @pytest.mark.parametrize("command", ["cancel", "fetch", "status"])
-def test_one_batch_with_an_error_does_not_stop_a_command(
+def test_a_single_batch_with_an_error_does_not_stop_a_command(
     night: Night,
     command: str,
     monkeypatch: pytest.MonkeyPatch,

@@ -236,7 +236,7 @@ def test_a_lost_answer_sends_nothing_twice(night: Night, route: str) -> None:
 
 
 @pytest.mark.parametrize("metadata", [True, False])
-def test_a_batch_whose_id_was_lost_is_found_by_every_command(
+def test_a_batch_whose_id_was_lost_is_detected_by_every_command(
     night: Night, metadata: bool
 ) -> None:
     def lose() -> Batch:
@@ -362,8 +362,8 @@ def test_the_most_is_reserved_and_what_it_cost_is_booked_once(night: Night) -> N
     requests = [
         request for request, _ in batch.missing(Asked(night.asked.folder).work())
     ]
-    most = sum(spending.maximum(request, 1).nanodollars for request in requests)
-    assert (spent, held) == (SpentUnits(), SpentUnits({REQUESTS: DRAWS, NANOS: most}))
+    total = sum(spending.maximum(request, 1).nanodollars for request in requests)
+    assert (spent, held) == (SpentUnits(), SpentUnits({REQUESTS: DRAWS, NANOS: total}))
     night.endpoint.end()
     [done] = night.fetch()
     assert done.spent == SpentUnits({REQUESTS: DRAWS, NANOS: DRAWS * ONE})

@@ -229,7 +229,7 @@ def test_of_what_is_learnt_from_only_the_sample_is_scored_elsewhere(
 
 
 @pytest.mark.heavy
-def test_replies_are_not_dropped_while_the_adapter_they_are_of_is_not_there(
+def test_replies_are_not_dropped_while_the_adapter_they_are_of_is_missing(
     folder: Path,
 ) -> None:
     """Without it the keys of the judge's replies are not known, and all would seem
@@ -270,8 +270,8 @@ def test_a_trained_model_is_served_with_its_weights_and_room_for_its_rank(
         in serving
     )
     card = load_yaml(Path("config/models/m.yaml"))[0]
-    place = Path("config/models", card["adapter"]["path"])
-    assert place.samefile(OUT / "distill/adapter") and card["path"] == "my weights"
+    location = Path("config/models", card["adapter"]["path"])
+    assert location.samefile(OUT / "distill/adapter") and card["path"] == "my weights"
 
 
 def shipped(name: str) -> Plan:

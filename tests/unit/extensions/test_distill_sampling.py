@@ -42,10 +42,10 @@ def test_of_each_item_n_texts_and_of_each_text_m_aspects() -> None:
     result = drawn()
     assert len(result) == len(set(result)) == 50 * 4 * 3
     assert set(Counter(text.item for text in result).values()) == {12}
-    assert set(Counter(one.text.target for one in result).values()) == {3}
+    assert set(Counter(each.text.target for each in result).values()) == {3}
 
 
-def test_where_there_are_fewer_all_are_taken() -> None:
+def test_given_fewer_all_are_taken() -> None:
     assert len(drawn(n_texts=9, n_aspects=5, items=3)) == 3 * 7 * 4
 
 
@@ -54,13 +54,13 @@ def test_every_system_and_aspect_has_its_chance() -> None:
     """350 draws of 4 of 7: each system about 200 times, within 4 standard deviations of
     7.
     """
-    systems = Counter(one.text.system for one in drawn(n_aspects=1, items=350))
+    systems = Counter(each.text.system for each in drawn(n_aspects=1, items=350))
     assert len(systems) == 7
     assert all(
         abs(count - 200) < 4 * (350 * 4 / 7 * 3 / 7) ** 0.5
         for count in systems.values()
     )
-    aspects = Counter(one.aspect for one in drawn(items=350))
+    aspects = Counter(each.aspect for each in drawn(items=350))
     assert all(
         abs(count - 1050) < 4 * (1400 * 3 / 4 / 4) ** 0.5 for count in aspects.values()
     )
@@ -69,14 +69,16 @@ def test_every_system_and_aspect_has_its_chance() -> None:
 def test_a_draw_depends_on_the_seed_and_on_nothing_of_other_items() -> None:
     assert drawn() == drawn() != drawn(seed=2)
     assert [text for text in drawn(items=60) if int(text.item[1:]) < 50] == drawn()
-    shuffled = {item: own[::-1] for item, own in reversed(texts(50, 7).items())}
+    shuffled = {
+        item: own_part[::-1] for item, own_part in reversed(texts(50, 7).items())
+    }
     assert draw("d", shuffled, ASPECTS, seed=1, n_texts=4, n_aspects=3) == drawn()
 
 
 @given(
     st.sets(st.text(min_size=1), max_size=40), st.floats(0.01, 0.5), st.integers(0, 9)
 )
-def test_at_least_one_source_is_held_out_and_one_is_not(
+def test_at_least_a_single_source_is_held_out_and_one_is_not(
     sources: set[str], share: float, seed: int
 ) -> None:
     result = held_out(sources, share, seed=seed, dataset="d")
@@ -121,11 +123,11 @@ def test_what_is_cut_short_is_held_out_with_the_complete() -> None:
     """Those that begin with a long one are one source, whatever stands behind it."""
     short, longer, text = LONG[:300], LONG[:350], f"{LONG} The end."
     sources = {("d", "a"): text, ("d", "b"): short, ("e", "c"): longer.upper()}
-    told: dict[tuple[str, str], str | None] = {
+    content: dict[tuple[str, str], str | None] = {
         **sources,
         ("d", "d"): "Another.",
         ("d", "e"): None,
     }
-    names = groups_of(told)
+    names = groups_of(content)
     assert len({names[source] for source in sources}) == 1
     assert len(set(names.values())) == 3

@@ -62,12 +62,12 @@ def test_every_verdict_counts_where_it_belongs(study: AnnotationsStudy) -> None:
     assert counts["careful", "adequacy", "incorrect"]["not_an_error"] == 24
     # of 12 texts 4 have a passage, 4 words that are not there, 4 no passage: that is
     # not asked
-    said = counts["hasty", "fluency", "not_an_error"]
-    assert (said["hallucination"], said["no_span"], said["error"]) == (8, 8, 0)
+    text = counts["hasty", "fluency", "not_an_error"]
+    assert (text["hallucination"], text["no_span"], text["error"]) == (8, 8, 0)
     total = counts["hasty", "fluency", "total"]
     assert [total[name] for name in COUNTS[4:]] == [8, 8, 0, 8, 24]
-    told = numbers(result)
-    for place, value in (
+    outcome = numbers(result)
+    for location, value in (
         (("careful", "fluency", "span", "span_ok"), 1),
         (("careful", "", "span", "span_ok"), 1 / 2),
         (("hasty", "fluency", "span", "span_ok"), 1 / 3),
@@ -75,15 +75,15 @@ def test_every_verdict_counts_where_it_belongs(study: AnnotationsStudy) -> None:
         (("hasty", "fluency", "why", "explanation_ok_at_error"), 1),
         (("hasty", "", "why", "explanation_ok"), 1 / 6),
     ):
-        assert told[place]["value"] == pytest.approx(value), place
-    row = told["hasty", "", "span", "span_ok"]
+        assert outcome[location]["value"] == pytest.approx(value), location
+    row = outcome["hasty", "", "span", "span_ok"]
     assert (row["n"], row["n_missing"]) == (48, 0)
     assert (
         row["ci_low"] < row["value"] < row["ci_high"] and "12 sources" in row["method"]
     )
-    assert told["", "", "span", "alpha_nominal"]["value"] == 1
-    assert told["", "", "span", "alpha_nominal"]["n"] == 24 + 16
-    assert told["", "", "why", "alpha_nominal"]["n"] == 48
+    assert outcome["", "", "span", "alpha_nominal"]["value"] == 1
+    assert outcome["", "", "span", "alpha_nominal"]["n"] == 24 + 16
+    assert outcome["", "", "why", "alpha_nominal"]["n"] == 48
 
 
 @pytest.mark.heavy
@@ -97,14 +97,16 @@ def test_a_verdict_counts_for_all_judges_of_which_it_was_asked(
         study.judge(page, honest)
     result = answers(study, plan)
     assert len(rows_of(result, "verdicts.csv")) == 2 * 48
-    told = numbers(result)
+    outcome = numbers(result)
     for judge in ("careful", "hasty"):
-        row = told[judge, "", "why", "explanation_ok"]
+        row = outcome[judge, "", "why", "explanation_ok"]
         assert (row["n"], row["n_missing"]) == (48, 0)
-    assert told["hasty", "fluency", "span", "span_ok"]["value"] == pytest.approx(1 / 3)
+    assert outcome["hasty", "fluency", "span", "span_ok"]["value"] == pytest.approx(
+        1 / 3
+    )
     # nobody agrees twice about what was asked once
-    assert told["", "", "why", "alpha_nominal"]["n"] == 40
-    assert told["hasty", "", "why", "alpha_nominal"]["n"] == 24
+    assert outcome["", "", "why", "alpha_nominal"]["n"] == 40
+    assert outcome["hasty", "", "why", "alpha_nominal"]["n"] == 24
 
 
 def test_a_verdict_does_not_count_for_judges_that_were_not_drawn(
@@ -128,7 +130,7 @@ def test_what_nobody_answered_is_missing_and_no_verdict(
     first, second, _ = study.ask(plan, "careful", number=99, voters=3)[0]
     study.judge(first, lambda _: ("error", "correct"))
     study.judge(
-        second, lambda one: ("error", "vague" if one.aspect == "fluency" else "")
+        second, lambda each: ("error", "vague" if each.aspect == "fluency" else "")
     )
     result = numbers(answers(study, plan))
     row = result["careful", "adequacy", "span", "span_ok"]
@@ -144,7 +146,7 @@ def test_what_nobody_answered_is_missing_and_no_verdict(
     )
 
 
-def test_a_page_is_for_one_person(study: AnnotationsStudy) -> None:
+def test_a_page_is_for_a_single_person(study: AnnotationsStudy) -> None:
     """The same answers from another browser count once; other answers are refused."""
     plan = study.plan()
     page = study.ask(plan, "careful", number=99)[0][0]
@@ -202,8 +204,8 @@ def test_agreement_is_that_of_two_voters(study: AnnotationsStudy) -> None:
             error.item[1:]
         ) < start + 6 else "not_an_error", "correct"
 
-    study.judge(first, lambda one: at(one, 0))
-    study.judge(second, lambda one: at(one, 3))
+    study.judge(first, lambda each: at(each, 0))
+    study.judge(second, lambda each: at(each, 3))
     result = numbers(answers(study, plan))
     row = result["careful", "", "span", "alpha_nominal"]
     assert row["value"] == pytest.approx(1 - (1 / 2) / (2 * 12 * 12 / (24 * 23)))
@@ -267,18 +269,18 @@ def test_all_faults_are_reported_at_once_each_with_its_file(
     bad("many", voter="r", survey=good["survey"].replace("1of2", "1of99999"))
     bad("mind", answers=good["answers"] | {why: "vague"})
 
-    def page(name: str, told: dict[str, str], voter: str = "1of2") -> None:
-        bad(name, voter=name, survey=page_id(told, voter), answers=told)
+    def page(name: str, message: dict[str, str], voter: str = "1of2") -> None:
+        bad(name, voter=name, survey=page_id(message, voter), answers=message)
 
     def both(name: str) -> dict[str, str]:
         return {f"{name}-span": "error", f"{name}-why": "vague"}
 
-    one, two = [name.partition("-")[0] for name in names if name.endswith("-span")][:2]
+    each, two = [name.partition("-")[0] for name in names if name.endswith("-span")][:2]
     page("empty", {})
-    page("ninth", both(one), "9of2")
-    page("half", {f"{one}-span": "error"})
-    page("again", both(one) | both(f"{one}.{one}"))
-    page("unlike", both(f"{one}.{two}"))
+    page("ninth", both(each), "9of2")
+    page("half", {f"{each}-span": "error"})
+    page("again", both(each) | both(f"{each}.{each}"))
+    page("unlike", both(f"{each}.{two}"))
     path.with_name("torn.json").write_text('{"survey": ', "utf-8")
     with pytest.raises(UserErrors) as errors:
         answers(study, plan)
@@ -320,9 +322,9 @@ def test_answers_to_what_the_study_no_longer_asks_are_reported(
 def test_a_file_twice_counts_once(study: AnnotationsStudy) -> None:
     plan = study.plan()
     path = study.judge(study.ask(plan)[0][0], honest)
-    one = answers(study, plan)
+    each = answers(study, plan)
     path.with_name("copy (1).json").write_bytes(path.read_bytes())
-    assert answers(study, plan) == one
+    assert answers(study, plan) == each
 
 
 @pytest.mark.heavy

@@ -73,7 +73,7 @@ def test_a_page_does_not_tell_whose_error_it_is(study: AnnotationsStudy) -> None
     html = study.html(page).lower()
     for judge in (*JUDGES, "critique", "n01", "t01", "tiny", "news"):
         assert judge not in html, judge
-    order = [one.judge for one in study.errors_on(page)]
+    order = [each.judge for each in study.errors_on(page)]
     assert order != sorted(order)
 
 
@@ -106,7 +106,7 @@ def test_errors_that_look_the_same_are_asked_about_once(
     [page], draws = study.ask(study.plan(), number=99, voters=1)
     assert [len(errors) for errors in draws.values()] == [24, 24]
     assert len(page.items) == 24 + 16 == study.html(page).count("<legend>How good is")
-    assert len({one.shown for one in study.errors_on(page)}) == 40
+    assert len({each.shown for each in study.errors_on(page)}) == 40
     # where the kind is shown, errors of different kinds look different
     study.edit("careful", categorise)
     study.edit("hasty", lambda row: row["spans"][0].update(category="repeated"))

@@ -16,7 +16,7 @@ from study import Study
 
 
 def survey_of(task: str) -> Page:
-    return next(one for one in pages_of(plan_of()) if one.task == task)
+    return next(page for page in pages_of(plan_of()) if page.task == task)
 
 
 def answer(folder: Path, survey: Page, voter: str, **chosen: str) -> Path:
@@ -90,9 +90,9 @@ def test_weights_are_the_shares_of_votes_and_a_study_uses_them(
     )  # sent twice
     card, lines = read(plan_of(), tmp_path, "ours")
     assert card.voters == {"story": 3}
-    own = card.tasks["story"]
-    assert own["wrong-ending"] == {"coherence": 2 / 3, "consistency": 1 / 3}
-    assert own["random-ending"] == {"coherence": 1.0} and own["random-typos"] == {
+    tasks = card.tasks["story"]
+    assert tasks["wrong-ending"] == {"coherence": 2 / 3, "consistency": 1 / 3}
+    assert tasks["random-ending"] == {"coherence": 1.0} and tasks["random-typos"] == {
         "fluency": 1.0
     }
     # 18 votes: 12 fluency, 5 coherence, 1 consistency; only one question has pairs that
@@ -111,21 +111,21 @@ def test_weights_are_the_shares_of_votes_and_a_study_uses_them(
         write_new_card(card.model_dump(mode="json"), path.with_suffix(".yml"))
     monkeypatch.chdir(tmp_path)
     weights = plan_of(weights="ours").weights
-    assert weights is not None and weights.tasks["story"] == own
+    assert weights is not None and weights.tasks["story"] == tasks
 
 
-def wrong(name: str, told: dict[str, Any]) -> Any:
-    answers = told["answers"]
+def wrong(name: str, message: dict[str, Any]) -> Any:
+    answers = message["answers"]
     return {
-        "other questions": {**told, "survey": "0" * 16},
-        "another task": {**told, "task": "summarization"},
-        "an answer missing": {**told, "answers": {"wrong-ending": "fluency"}},
+        "other questions": {**message, "survey": "0" * 16},
+        "another task": {**message, "task": "summarization"},
+        "an answer missing": {**message, "answers": {"wrong-ending": "fluency"}},
         "an unknown aspect": {
-            **told,
+            **message,
             "answers": {**answers, "wrong-ending": "fluenzy"},
         },
-        "a key more": {**told, "more": 1},
-        "a list": [told],
+        "a key more": {**message, "more": 1},
+        "a list": [message],
     }[name]
 
 

@@ -42,7 +42,7 @@ def test_the_card_says_what_a_reader_has_to_know(tmp_path: Path) -> None:
         ),
         *("Cost", "Data and licences", "Legend", "Limits", "How to reproduce"),
     ]
-    for said in (
+    for message in (
         "`judgescope run tiny.yaml`",
         "- **seed**: `7`",
         "- **licence**: MIT",
@@ -57,7 +57,7 @@ def test_the_card_says_what_a_reader_has_to_know(tmp_path: Path) -> None:
         "The authors planned the ratings of The news",
         "Few items in The news (24) and The chat (24)",
     ):
-        assert said in text, said
+        assert message in text, message
     assert "## The judges\n\n**" in text and "Click" not in text
 
 
@@ -80,7 +80,7 @@ def test_limits_follow_from_what_the_study_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.heavy
-def test_a_number_that_is_not_there_has_its_reason(tmp_path: Path) -> None:
+def test_a_number_that_is_missing_has_its_reason(tmp_path: Path) -> None:
     assert "– (constant judge)" in card_of(tmp_path)
 
 

@@ -57,9 +57,13 @@ def judgment(judge: str, target: str, **more: Any) -> Row:
 
 @pytest.fixture
 def plan() -> Plan:
-    told = {"study": "tiny", "datasets": ["demo-dialogue"], "aspects": ["naturalness"]}
-    told |= {"judges": ["random", "rules"], "methods": ["agreement"]}
-    return load_plan(told, running.HOME, source="tiny.yaml")
+    content = {
+        "study": "tiny",
+        "datasets": ["demo-dialogue"],
+        "aspects": ["naturalness"],
+    }
+    content |= {"judges": ["random", "rules"], "methods": ["agreement"]}
+    return load_plan(content, running.HOME, source="tiny.yaml")
 
 
 @pytest.fixture
@@ -67,10 +71,10 @@ def out(tmp_path: Path, plan: Plan) -> Path:
     """Write results by hand: two texts, one of them rated twice, two judges, idle
     controls.
     """
-    place = {"dataset": "demo-dialogue"}
+    location = {"dataset": "demo-dialogue"}
     texts = [
         {
-            **place,
+            **location,
             "target": f"t{n}",
             "item": "d01",
             "system": ODD,
@@ -79,10 +83,10 @@ def out(tmp_path: Path, plan: Plan) -> Path:
         | {"step": 0, "text": text, "status": "ok"}
         for n, text in enumerate(["one", ODD])
     ]
-    item = {**place, "item": "d01", "source": "why?", "references": [], "meta": "{}"}
+    item = {**location, "item": "d01", "source": "why?", "references": [], "meta": "{}"}
     ratings = [
         {
-            **place,
+            **location,
             "target": "t0",
             "aspect": "naturalness",
             "rater": rater,
@@ -91,36 +95,38 @@ def out(tmp_path: Path, plan: Plan) -> Path:
         for rater, value in (("a", 2.0), ("b", 5.0))
     ]
     span = {"start": 0, "end": 1}
-    told = {
+    content = {
         "random": [judgment("random", f"t{n}", draw=d) for n in (0, 1) for d in (0, 1)],
         "rules": [
             judgment("rules", "t0", status="refused"),
             judgment("rules", "t1", rationale=ODD, spans=[span, span], hint="3"),
         ],
     }
-    found = tmp_path / "results" / "tiny"
+    result = tmp_path / "results" / "tiny"
     write_table(
-        "items", table_of("items", [item]), found / "items/demo-dialogue.parquet"
+        "items", table_of("items", [item]), result / "items/demo-dialogue.parquet"
     )
     write_table(
-        "ratings", table_of("ratings", ratings), found / "ratings/demo-dialogue.parquet"
+        "ratings",
+        table_of("ratings", ratings),
+        result / "ratings/demo-dialogue.parquet",
     )
-    targets = found / "targets/demo-dialogue/systems.parquet"
+    targets = result / "targets/demo-dialogue/systems.parquet"
     write_table("targets", table_of("targets", texts), targets)
     for cell in plan.cell_aspects:
         write_part(
             "judgments",
-            Path(plan.file(found, "judgments", cell)),
-            told.get(cell.judge, []),
+            Path(plan.file(result, "judgments", cell)),
+            content.get(cell.judge, []),
         )
-    return found
+    return result
 
 
-def test_one_row_is_one_judgment_with_what_is_known_of_it(
+def test_a_single_row_is_a_single_judgment_with_what_is_known_of_it(
     plan: Plan, out: Path
 ) -> None:
-    found = list(rows(plan, out, texts=False))
-    assert [(row["judge"], row["target"], row["draw"]) for row in found] == [
+    result = list(rows(plan, out, texts=False))
+    assert [(row["judge"], row["target"], row["draw"]) for row in result] == [
         *(
             ("random", "t0", 0),
             ("random", "t0", 1),
@@ -129,7 +135,7 @@ def test_one_row_is_one_judgment_with_what_is_known_of_it(
         ),
         *(("rules", "t0", 0), ("rules", "t1", 0)),
     ]
-    first, refused, last = found[0], found[-2], found[-1]
+    first, refused, last = result[0], result[-2], result[-1]
     assert (first["rating"], first["rating_n"], first["rating_by"]) == (
         3.5,
         2,
@@ -184,7 +190,7 @@ def test_a_strength_that_no_choice_has_is_an_error(
 
 def test_columns_are_those_of_the_dictionary(plan: Plan, out: Path) -> None:
     for texts in (False, True):
-        names = [one.name for one in columns(texts=texts)]
+        names = [column.name for column in columns(texts=texts)]
         assert all(set(row) == set(names) for row in rows(plan, out, texts=texts))
         assert schema(texts=texts).names == names and len(set(names)) == len(names)
         text = dictionary("tiny", texts=texts)
@@ -199,23 +205,23 @@ def test_texts_leave_only_where_that_is_asked(
     for texts in (False, True):
         path = tmp_path / f"{texts}.parquet"
         export(plan, out, path, texts=texts, source="s.yaml")
-        found = pq.read_table(path)
-        assert found.schema.equals(schema(texts=texts), check_metadata=True)
-        said = json.dumps(found.drop_columns(["system"]).to_pylist())
-        assert (json.dumps(ODD) in said) == ("why?" in said) == texts
-    assert not {one.name for one in TEXTS} & {one.name for one in COLUMNS}
+        table = pq.read_table(path)
+        assert table.schema.equals(schema(texts=texts), check_metadata=True)
+        text = json.dumps(table.drop_columns(["system"]).to_pylist())
+        assert (json.dumps(ODD) in text) == ("why?" in text) == texts
+    assert not {each.name for each in TEXTS} & {each.name for each in COLUMNS}
 
 
 def test_a_field_says_what_it_means(plan: Plan, out: Path, tmp_path: Path) -> None:
     export(plan, out, tmp_path / "j.parquet", texts=False, source="s.yaml")
     for column in COLUMNS:
-        told = pq.read_schema(tmp_path / "j.parquet").field(column.name).metadata
-        assert told[b"meaning"].decode() == column.meaning and column.meaning
-        assert told[b"empty"].decode() == column.empty
+        metadata = pq.read_schema(tmp_path / "j.parquet").field(column.name).metadata
+        assert metadata[b"meaning"].decode() == column.meaning and column.meaning
+        assert metadata[b"empty"].decode() == column.empty
 
 
 def test_what_is_never_empty_by_the_dictionary_never_is(plan: Plan, out: Path) -> None:
-    never = [one.name for one in COLUMNS if not one.empty]
+    never = [column.name for column in COLUMNS if not column.empty]
     assert all(
         row[name] is not None for row in rows(plan, out, texts=False) for name in never
     )
@@ -235,11 +241,11 @@ def test_two_runs_write_the_same_bytes(plan: Plan, out: Path, tmp_path: Path) ->
 
 
 def test_csv_has_the_same_rows(plan: Plan, out: Path, tmp_path: Path) -> None:
-    told = export(plan, out, tmp_path / "j.csv", texts=True, source="s.yaml")
-    assert "6 judgments in 6 cells" in told
+    outcome = export(plan, out, tmp_path / "j.csv", texts=True, source="s.yaml")
+    assert "6 judgments in 6 cells" in outcome
     with (tmp_path / "j.csv").open(encoding="utf-8", newline="") as file:
-        found = list(csv.DictReader(file))
-    for line, row in zip(found, rows(plan, out, texts=True), strict=True):
+        result = list(csv.DictReader(file))
+    for line, row in zip(result, rows(plan, out, texts=True), strict=True):
         assert list(line) == list(schema(texts=True).names)
         assert line["text"] == row["text"].replace(ODD, f"'{ODD}")
         assert line["rationale"] == (f"'{ODD}" if row["rationale"] else "")
@@ -268,12 +274,12 @@ def test_csv_has_the_same_rows(plan: Plan, out: Path, tmp_path: Path) -> None:
     ],
 )
 def test_no_text_of_a_csv_is_a_formula(text: str | None, kept: str | None) -> None:
-    told = pa.schema(
+    outcome = pa.schema(
         [pa.field("text", pa.string(), metadata={"unit": ""}), ("n", pa.int64())]
     )
-    found = guarded(pa.table({"text": [text], "n": [-1]}, schema=told))
-    assert found.to_pylist() == [{"text": kept, "n": -1}]
-    assert found.schema.equals(told, check_metadata=True)
+    result = guarded(pa.table({"text": [text], "n": [-1]}, schema=outcome))
+    assert result.to_pylist() == [{"text": kept, "n": -1}]
+    assert result.schema.equals(outcome, check_metadata=True)
 
 
 def test_a_parquet_file_has_texts_as_they_are(
@@ -285,21 +291,21 @@ def test_a_parquet_file_has_texts_as_they_are(
 
 def test_no_more_than_a_block_is_held() -> None:
     """An endless study can be begun: nothing waits for its end."""
-    told, taken = pa.schema({"n": pa.int64()}), list[int]()
+    outcome, taken = pa.schema({"n": pa.int64()}), list[int]()
 
     def endless() -> Iterator[Row]:
         for number in count():
             taken.append(number)
             yield {"n": number}
 
-    found = list(islice(blocks(endless(), told, size=10), 3))
-    assert [len(one) for one in found] == [10, 10, 10] and len(taken) == 30
+    result = list(islice(blocks(endless(), outcome, size=10), 3))
+    assert [len(block) for block in result] == [10, 10, 10] and len(taken) == 30
     assert [
-        len(one) for one in blocks(({"n": n} for n in range(25)), told, size=10)
+        len(block) for block in blocks(({"n": n} for n in range(25)), outcome, size=10)
     ] == [10, 10, 5]
 
 
-def test_a_cell_that_was_not_judged_is_said(
+def test_a_cell_that_was_not_judged_is_reported(
     plan: Plan, out: Path, tmp_path: Path
 ) -> None:
     next(out.glob("judgments/**/rules.parquet")).unlink()
@@ -312,21 +318,25 @@ def test_a_cell_that_was_not_judged_is_said(
 
 @pytest.mark.heavy
 def test_the_command(out: Path, tmp_path: Path) -> None:
-    told = {"study": "tiny", "datasets": ["demo-dialogue"], "aspects": ["naturalness"]}
-    told |= {"judges": ["random", "rules"], "methods": ["agreement"]}
-    (tmp_path / "s.yaml").write_text(yaml.safe_dump(told), encoding="utf-8")
+    content = {
+        "study": "tiny",
+        "datasets": ["demo-dialogue"],
+        "aspects": ["naturalness"],
+    }
+    content |= {"judges": ["random", "rules"], "methods": ["agreement"]}
+    (tmp_path / "s.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
 
     def say(*words: str) -> tuple[int, str]:
         done = running.run("-m", "judgescope", "export", "s.yaml", *words, cwd=tmp_path)
         return done.returncode, done.stdout
 
-    status, said = say("judgments", "j.parquet")
-    assert status == 0 and "6 judgments" in said and "j.parquet.dictionary.md" in said
+    status, text = say("judgments", "j.parquet")
+    assert status == 0 and "6 judgments" in text and "j.parquet.dictionary.md" in text
     assert (tmp_path / "j.parquet.dictionary.md").read_text("utf-8") == dictionary(
         "tiny", texts=False
     )
-    status, said = say("judgments", "j.parquet")
-    assert status == 1 and "already exists" in said and "--force" in said
+    status, text = say("judgments", "j.parquet")
+    assert status == 1 and "already exists" in text and "--force" in text
     assert say("judgments", "j.parquet", "--texts", "--force")[0] == 0
     assert pq.read_schema(tmp_path / "j.parquet").names == schema(texts=True).names
     assert (
@@ -334,12 +344,12 @@ def test_the_command(out: Path, tmp_path: Path) -> None:
         and (tmp_path / "j.csv.dictionary.md").is_file()
     )
     for kind in (("card", "c.md"), ("tables", "agreement", "t.tex")):
-        status, said = say(*kind)
-        assert status == 1 and "no results yet" in said, said
-        assert "judgescope run s.yaml" in said
+        status, text = say(*kind)
+        assert status == 1 and "no results yet" in text, text
+        assert "judgescope run s.yaml" in text
     for words, why in (
         (("card", "c.txt"), "type of file"),
         (("card", "nowhere/c.md"), "folder not found"),
     ):
-        status, said = say(*words)
-        assert status == 1 and why in said
+        status, text = say(*words)
+        assert status == 1 and why in text

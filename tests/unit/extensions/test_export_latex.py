@@ -48,7 +48,7 @@ def table_rows(text: str) -> list[list[str]]:
     Asserts that braces are in pairs, that environments end in order, and that no
     character is left that LaTeX would take for more than text.
     """
-    depth, opened, found = 0, list[str](), list[list[str]]()
+    depth, opened, result = 0, list[str](), list[list[str]]()
     inside = re.sub(r"\$(\\[A-Za-z]+|-)\$", "", text.partition("\n")[2])
     for command, brace, plain in re.findall(
         r"(\\(?:[A-Za-z]+|.))|([{}])|([^\\{}]+)", inside
@@ -69,17 +69,17 @@ def table_rows(text: str) -> list[list[str]]:
     ):
         cells = [re.split(r"(?<!\\)&", line) for line in body.split(" \\\\\n")[:-1]]
         assert {len(each) for each in cells} == {len(columns)}
-        found += [
-            [re.sub(r"\s*\\\w+rule\s*", "", cell).strip() for cell in one]
-            for one in cells
+        result += [
+            [re.sub(r"\s*\\\w+rule\s*", "", cell).strip() for cell in entry]
+            for entry in cells
         ]
-    return found
+    return result
 
 
 def unescaped(text: str) -> str:
     """Return what LaTeX prints of an escaped text."""
     text = re.sub(
-        r"\\([a-z]+\d*)\{\}", lambda found: PLAIN.get(found[1], found[0]), text
+        r"\\([a-z]+\d*)\{\}", lambda result: PLAIN.get(result[1], result[0]), text
     )
     text = text.replace("$\\langle$", "⟨").replace("$\\rangle$", "⟩")
     return re.sub(r"\\([&%$#_{}])", r"\1", text)
@@ -93,17 +93,17 @@ def test_a_text_is_printed_as_it_is() -> None:
 
 
 def test_value_interval_letters_and_notes_stand_in_their_cells(tmp_path: Path) -> None:
-    told = rows(
+    result = rows(
         ("alpha", "fluency", 0.5),
         ("alpha", "coherence", None),
         ("random", "fluency", 0.1),
     )
-    told[0] |= {"n_missing": 2, "note": "warning: below control length (0.600)"}
+    result[0] |= {"n_missing": 2, "note": "warning: below control length (0.600)"}
     ranks = [
-        {**told[0], "statistic": "rank_spearman", "value": 1.0, "note": "group ab"}
+        {**result[0], "statistic": "rank_spearman", "value": 1.0, "note": "group ab"}
     ]
-    found = report_of(tmp_path, {"agreement": told, "comparison": ranks})
-    text = document(found, tables_of(found, "agreement", {"statistic": ["spearman"]}))
+    report = report_of(tmp_path, {"agreement": result, "comparison": ranks})
+    text = document(report, tables_of(report, "agreement", {"statistic": ["spearman"]}))
     assert table_rows(text) == [
         ["Judge", "Fluency", "Coherence"],
         [
@@ -126,17 +126,17 @@ def test_value_interval_letters_and_notes_stand_in_their_cells(tmp_path: Path) -
 
 
 def test_results_on_two_judges_are_exported_both_ways_round(tmp_path: Path) -> None:
-    place = {"level": "pooled", "n": 118, "aspect": "fluency"}
-    told = [
-        study.row("chat", judge, f"{kind}_spearman", 0.3, judge_b=other, **place)
+    content = {"level": "pooled", "n": 118, "aspect": "fluency"}
+    collected = [
+        study.row("chat", judge, f"{kind}_spearman", 0.3, judge_b=other, **content)
         for judge, other in (("alpha", "beta"), ("beta", "random"))
         for kind in ("difference", "p")
     ]
-    found = report_of(tmp_path, {"comparison": told})
+    report = report_of(tmp_path, {"comparison": collected})
 
     def written(statistic: str) -> str:
         wanted = {"judge_b": ["beta"], "statistic": [statistic]}
-        return document(found, tables_of(found, "comparison", wanted))
+        return document(report, tables_of(report, "comparison", wanted))
 
     turned = "\\texttt{random} & $-$0.300 {\\scriptsize [$-$0.400, $-$0.200]}"
     assert "\\texttt{alpha} & 0.300" in (text := written("difference_spearman"))
@@ -145,17 +145,17 @@ def test_results_on_two_judges_are_exported_both_ways_round(tmp_path: Path) -> N
 
 
 def test_n_of_a_mean_counts_what_its_method_names(tmp_path: Path) -> None:
-    told = rows(
+    result = rows(
         ("alpha", "average", 0.3), n=2, method="mean over datasets; jackknife-t"
     )
-    found = report_of(tmp_path, {"agreement": told})
+    report = report_of(tmp_path, {"agreement": result})
     assert "n = 2 datasets behind an average." in document(
-        found, tables_of(found, "agreement", {})
+        report, tables_of(report, "agreement", {})
     )
-    told[0] |= {"n": 1, "method": "mean over aspects"}
-    found = report_of(tmp_path, {"agreement": told})
+    result[0] |= {"n": 1, "method": "mean over aspects"}
+    report = report_of(tmp_path, {"agreement": result})
     assert "n = 1 aspect behind an average." in document(
-        found, tables_of(found, "agreement", {})
+        report, tables_of(report, "agreement", {})
     )
 
 
@@ -163,13 +163,13 @@ def test_results_of_another_seed_or_of_other_judges_are_not_exported(
     tmp_path: Path,
 ) -> None:
     def check(judges: list[str], seed: int) -> None:
-        told = [
+        collected = [
             study.row("chat", judge, "coverage", 1.0) for judge in ("alpha", "random")
         ]
-        told[0]["signature"] = "judge:alpha|seed:7|v:1"
+        collected[0]["signature"] = "judge:alpha|seed:7|v:1"
         changes = {"study": {"judges": judges, "seed": seed}}
         _check_current(
-            report_of(tmp_path, {"coverage": told}, **changes), Path("s.yaml")
+            report_of(tmp_path, {"coverage": collected}, **changes), Path("s.yaml")
         )
 
     check(["alpha", "random"], 7)
@@ -182,13 +182,15 @@ def test_results_of_another_seed_or_of_other_judges_are_not_exported(
             check(judges, seed)
 
 
-def test_agreement_of_a_judge_that_is_given_the_rating_is_said_to_be_none(
+def test_agreement_of_a_judge_that_is_given_the_rating_is_reported_to_be_none(
     tmp_path: Path,
 ) -> None:
-    told = rows(("alpha", "fluency", 0.9), note=f"hint: right; {REASONS.no_agreement}")
-    found = report_of(tmp_path, {"agreement": told})
+    result = rows(
+        ("alpha", "fluency", 0.9), note=f"hint: right; {REASONS.no_agreement}"
+    )
+    report = report_of(tmp_path, {"agreement": result})
     assert f"\\textsuperscript{{1}} {REASONS.no_agreement}" in document(
-        found, tables_of(found, "agreement", {})
+        report, tables_of(report, "agreement", {})
     )
 
 
@@ -199,19 +201,19 @@ def test_agreement_of_a_judge_that_is_given_the_rating_is_said_to_be_none(
 def test_a_correlation_of_fewer_than_8_systems_says_so(
     tmp_path: Path, level: str, n: int, warned: bool
 ) -> None:
-    told = rows(("alpha", "fluency", 0.5), level=level, n=n)
-    found = report_of(tmp_path, {"agreement": told})
-    text = document(found, tables_of(found, "agreement", {}))
+    result = rows(("alpha", "fluency", 0.5), level=level, n=n)
+    report = report_of(tmp_path, {"agreement": result})
+    text = document(report, tables_of(report, "agreement", {}))
     assert ("fewer than 8" in text) == warned
     undefined = rows(("alpha", "fluency", None), level=level, n=n)
-    found = report_of(tmp_path, {"agreement": undefined})
-    assert "fewer than 8" not in document(found, tables_of(found, "agreement", {}))
+    report = report_of(tmp_path, {"agreement": undefined})
+    assert "fewer than 8" not in document(report, tables_of(report, "agreement", {}))
 
 
 def test_controls_stand_below_a_line(tmp_path: Path) -> None:
-    told = rows(("random", "fluency", 0.1), ("alpha", "fluency", 0.5))
-    found = report_of(tmp_path, {"agreement": told})
-    text = document(found, tables_of(found, "agreement", {}))
+    result = rows(("random", "fluency", 0.1), ("alpha", "fluency", 0.5))
+    report = report_of(tmp_path, {"agreement": result})
+    text = document(report, tables_of(report, "agreement", {}))
     assert (
         text.index("\\texttt{alpha}")
         < text.rindex("\\midrule")
@@ -222,36 +224,36 @@ def test_controls_stand_below_a_line(tmp_path: Path) -> None:
 
 
 def test_nothing_in_a_name_breaks_a_table(tmp_path: Path) -> None:
-    told = rows(("alpha", "fluency", 0.5), (NASTY, "fluency", None), note=NASTY)
+    result = rows(("alpha", "fluency", 0.5), (NASTY, "fluency", None), note=NASTY)
     names = {"datasets": {"chat": {"name": NASTY}}, "aspects": {"fluency": NASTY}}
-    found = report_of(tmp_path, {"agreement": told}, **names)
-    text = document(found, tables_of(found, "agreement", {}))
+    report = report_of(tmp_path, {"agreement": result}, **names)
+    text = document(report, tables_of(report, "agreement", {}))
     heads, _, odd = table_rows(text)
     assert heads[1] == re.sub(r"\$\\[a-z]+\$", "", escaped(NASTY))
     assert odd[0] == f"\\texttt{{{heads[1]}}}"
 
 
 @pytest.mark.heavy
-def test_perturbations_stand_across_where_all_numbers_have_one_aspect(
+def test_perturbations_stand_across_where_all_numbers_have_a_single_aspect(
     tmp_path: Path,
 ) -> None:
-    found = study.loaded(study.make(tmp_path))
+    result = study.loaded(study.make(tmp_path))
     wanted = {"dataset": ["news"], "statistic": ["p_holm"], "aspect": ["fluency"]}
-    tables = tables_of(found, "discernment", wanted)
+    tables = tables_of(result, "discernment", wanted)
     [table] = tables.values()
     assert [column.text for column in table.columns] == [
         "typos minor",
         "typos major",
         "cuts",
     ]
-    text = document(found, tables)
+    text = document(result, tables)
     assert "(aspect Fluency)" in text and table_rows(text)[0][0] == "Judge"
 
 
 def test_a_table_per_dataset_statistic_and_level_in_the_order_that_is_asked(
     tmp_path: Path,
 ) -> None:
-    found = study.loaded(study.make(tmp_path))
+    result = study.loaded(study.make(tmp_path))
     wanted = {
         "statistic": ["spearman", "kendall_b"],
         "dataset": ["news"],
@@ -262,14 +264,14 @@ def test_a_table_per_dataset_statistic_and_level_in_the_order_that_is_asked(
     names = [
         f"{name}-{level}" for name in ("spearman", "kendall-b") for level in levels
     ]
-    text = document(found, tables_of(found, "agreement", wanted))
+    text = document(result, tables_of(result, "agreement", wanted))
     labels = re.findall(r"\\label{tab:(.*)}", text)
     assert labels == [f"tiny-agreement-news-{name}" for name in names]
-    assert text == document(found, tables_of(found, "agreement", wanted))
+    assert text == document(result, tables_of(result, "agreement", wanted))
 
 
-def test_what_is_not_there_is_an_error_with_the_nearest(tmp_path: Path) -> None:
-    found = study.loaded(study.make(tmp_path))
+def test_what_is_missing_is_an_error_with_the_nearest(tmp_path: Path) -> None:
+    result = study.loaded(study.make(tmp_path))
     for table, wanted, where, nearest in (
         ("agrement", {}, "table", "agreement"),
         ("agreement", {"statistic": ["spermann"]}, "--statistic", "spearman"),
@@ -281,57 +283,59 @@ def test_what_is_not_there_is_an_error_with_the_nearest(tmp_path: Path) -> None:
         ),
     ):
         with pytest.raises(UserError) as caught:
-            tables_of(found, table, wanted)
+            tables_of(result, table, wanted)
         assert (caught.value.where, caught.value.nearest()) == (where, nearest)
     with pytest.raises(UserError, match="several statistics"):
-        tables_of(found, "agreement", {})
+        tables_of(result, "agreement", {})
 
 
 def test_choices_that_no_row_has_together_are_an_error(tmp_path: Path) -> None:
-    told = rows(("alpha", "fluency", 0.5), ("beta", "fluency", 0.6))
-    told.append({**told[0], "judge": "human", "statistic": "ceiling"})
-    found = report_of(tmp_path, {"agreement": told})
+    result = rows(("alpha", "fluency", 0.5), ("beta", "fluency", 0.6))
+    result.append({**result[0], "judge": "human", "statistic": "ceiling"})
+    report = report_of(tmp_path, {"agreement": result})
     with pytest.raises(
         UserError, match="no row of agreement matches all filters"
     ) as caught:
-        tables_of(found, "agreement", {"statistic": ["spearman"], "judge": ["human"]})
+        tables_of(report, "agreement", {"statistic": ["spearman"], "judge": ["human"]})
     assert caught.value.got == "--statistic spearman --judge human"
     assert caught.value.allowed == "--statistic ceiling; or --judge alpha, beta"
 
 
-def test_an_interval_without_width_is_explained_where_there_is_one(
+def test_an_interval_without_width_is_explained_given_one(
     tmp_path: Path,
 ) -> None:
-    told = rows(("alpha", "fluency", 0.5), ("beta", "fluency", 0.6))
+    result = rows(("alpha", "fluency", 0.5), ("beta", "fluency", 0.6))
     for note, explained in (
         ("", False),
         ("no width: 98% of the resamples are equal", True),
     ):
-        told[0]["note"] = note
-        found = report_of(tmp_path / str(explained), {"agreement": told})
-        text = document(found, tables_of(found, "agreement", {}))
+        result[0]["note"] = note
+        report = report_of(tmp_path / str(explained), {"agreement": result})
+        text = document(report, tables_of(report, "agreement", {}))
         assert ("\\textdegree{} No width: " in text) == explained
         assert text.count("\\textdegree{}") == 2 * explained and ".." not in text
         assert len(table_rows(text)) == 3
 
 
 def test_two_numbers_never_share_a_cell(tmp_path: Path) -> None:
-    found = study.loaded(study.make(tmp_path))
+    result = study.loaded(study.make(tmp_path))
     with pytest.raises(UserError, match="into one cell") as caught:
-        tables_of(found, "discernment", {"statistic": ["difference_D_avg_exact"]})
+        tables_of(result, "discernment", {"statistic": ["difference_D_avg_exact"]})
     assert "judge_b" in str(caught.value) and "--judge-b" in caught.value.todo
     wanted = {"statistic": ["difference_D_avg_exact"], "judge_b": ["beta"]}
-    assert "(against beta)" in document(found, tables_of(found, "discernment", wanted))
+    assert "(against beta)" in document(
+        result, tables_of(result, "discernment", wanted)
+    )
 
 
 def test_every_format_has_the_same_numbers(tmp_path: Path) -> None:
     """Text, interval, sign, note and caption of one table, wherever it is written."""
-    told = rows(("alpha", "fluency", 0.5), ("random", "fluency", 0.1))
-    told[0] |= {"n_missing": 2, "note": "warning: below control length (0.600)"}
-    found = report_of(tmp_path, {"agreement": told})
-    tables = tables_of(found, "agreement", {})
+    result = rows(("alpha", "fluency", 0.5), ("random", "fluency", 0.1))
+    result[0] |= {"n_missing": 2, "note": "warning: below control length (0.600)"}
+    report = report_of(tmp_path, {"agreement": result})
+    tables = tables_of(report, "agreement", {})
     [table] = tables.values()
-    markdown, page = (WRITERS[suffix](found, tables) for suffix in (".md", ".html"))
+    markdown, page = (WRITERS[suffix](report, tables) for suffix in (".md", ".html"))
     terminal = "\n".join(printed(table))
     for text in (markdown.replace("\\", ""), terminal, re.sub("<[^>]*>", " ", page)):
         line = next(line for line in text.splitlines() if "alpha" in line)

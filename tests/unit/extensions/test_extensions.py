@@ -38,15 +38,15 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def planned(folder: Path, studies: list[str]) -> dict[str, str]:
     """Study -> the hash of its jobs, planned by the package in a folder."""
     program = HOME / "tests" / "support" / "planned_specs.py"
-    found = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, str(program), str(folder / "scripts"), *studies],
         capture_output=True,
         text=True,
         env=environment(folder),
         cwd=folder,
     )
-    assert found.returncode == 0, found.stderr
-    return dict(line.split() for line in found.stdout.splitlines())
+    assert completed.returncode == 0, completed.stderr
+    return dict(line.split() for line in completed.stdout.splitlines())
 
 
 def test_every_extension_has_commands() -> None:
@@ -81,23 +81,23 @@ def test_studies_are_planned_as_before_if_all_extensions_are_taken_away(
 def test_every_shipped_study_is_planned_as_before_without_each_extension(
     copied: Path,
 ) -> None:
-    here = planned(HOME, shipped_studies())
-    others = [name for name in here if name not in TRAIN]
-    assert planned(copied, others) == {name: here[name] for name in others}
+    current = planned(HOME, shipped_studies())
+    others = [name for name in current if name not in TRAIN]
+    assert planned(copied, others) == {name: current[name] for name in others}
     to = copied / "scripts/judgescope/extensions/distill"
     shutil.copytree(FOLDER / "distill", to)
-    assert planned(copied, TRAIN) == {name: here[name] for name in TRAIN}
+    assert planned(copied, TRAIN) == {name: current[name] for name in TRAIN}
     shutil.rmtree(to)
 
 
 @pytest.mark.heavy
 def test_a_command_goes_with_its_folder(copied: Path) -> None:
-    found = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-m", "judgescope", "--help"],
         capture_output=True,
         text=True,
         env={**environment(copied), "PYTHONPATH": str(copied / "scripts")},
     )
-    assert found.returncode == 0, found.stderr
-    assert "rate-plan" in found.stdout
-    assert not [name for name in NAMES if f" {name} " in found.stdout]
+    assert completed.returncode == 0, completed.stderr
+    assert "rate-plan" in completed.stdout
+    assert not [name for name in NAMES if f" {name} " in completed.stdout]

@@ -51,7 +51,7 @@ def row(**cells: str) -> dict[str, str]:
     return base | cells
 
 
-def test_a_part_replaces_its_own_rows_alone(tmp_path: Path) -> None:
+def test_a_part_replaces_its_rows_alone(tmp_path: Path) -> None:
     path = tmp_path / "new" / "figures.csv"
     first = outcome("unieval-sfres", figure(), figure())
     keep(path, [first, outcome("usr-alpha", figure(0.25))])

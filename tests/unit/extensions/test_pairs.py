@@ -121,11 +121,11 @@ def test_nobody_sees_two_wordings_of_an_aspect_and_all_are_asked(
 def test_a_long_page_is_parted_by_pairs(study: VotesStudy) -> None:
     plan = study.plan()
     asked = study.questions(plan)
-    pages = study.pages(plan, each=3, most=10)  # 12 pairs, at most 3 of them on a page
+    pages = study.pages(plan, each=3, limit=10)  # 12 pairs, at most 3 of them on a page
     assert [len(page.items) for page in pages] == [9, 9, 9, 9]
     each = [{asked[item.id].pair for item in page.items} for page in pages]
-    assert [len(one) for one in each] == [3] * 4 and len(set().union(*each)) == 12
-    assert [len(page.items) for page in study.pages(plan, each=1, most=1)] == [3] * 4
+    assert [len(entry) for entry in each] == [3] * 4 and len(set().union(*each)) == 12
+    assert [len(page.items) for page in study.pages(plan, each=1, limit=1)] == [3] * 4
 
 
 @pytest.mark.heavy
@@ -136,7 +136,7 @@ def test_only_perturbed_texts_are_drawn_and_more_draw_the_same_first(
     asked = study.questions(plan)
 
     def pairs(number: int) -> set[str]:
-        [page] = study.pages(plan, each=number, most=999)
+        [page] = study.pages(plan, each=number, limit=999)
         return {asked[item.id].pair.target for item in page.items}
 
     assert len(pairs(50)) == 4 * 11  # the first could not be perturbed
@@ -159,7 +159,7 @@ def test_sets_are_balanced(numbers: dict[str, int], seed: int) -> None:
     assert len(sets) == max(numbers.values())
     assert sorted(chain(*sets)) == sorted(chain(*wordings.values()))
     assert max(map(len, sets)) - min(map(len, sets)) <= 1
-    assert all(len({split(one)[0] for one in each}) == len(each) for each in sets)
+    assert all(len({split(entry)[0] for entry in each}) == len(each) for each in sets)
 
 
 def test_kinds_of_wordings_are_spread() -> None:
@@ -172,11 +172,11 @@ def test_kinds_of_wordings_are_spread() -> None:
     }
     for seed in range(20):
         sets = sets_of(wordings, np.random.default_rng(seed))
-        assert [len(one) for one in sets] == [10] * 8
-        most = max(
-            max(Counter(split(one)[1] for one in each).values()) for each in sets
+        assert [len(entry) for entry in sets] == [10] * 8
+        maximum = max(
+            max(Counter(split(entry)[1] for entry in each).values()) for each in sets
         )
-        assert most <= 4
+        assert maximum <= 4
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
@@ -292,13 +292,15 @@ def test_votes_are_counted_by_hand(study: VotesStudy) -> None:
     assert consistency == pytest.approx((2 / 3 + 1 / 3) / 2)
 
 
-def test_each_wording_has_effects_of_its_own_and_undecided_ones_are_empty(
+def test_each_wording_has_a_separate_effects_and_undecided_ones_are_empty(
     study: VotesStudy,
 ) -> None:
     plan = study.plan("term", "detailed")
     for page in study.pages(plan):
         study.answer(
-            plan, page, lambda one: "D" if one.aspect.endswith("term") else honest(one)
+            plan,
+            page,
+            lambda each: "D" if each.aspect.endswith("term") else honest(each),
         )
     result = read(plan, study.out, study.folder / "answers")
     assert list(result.tables) == [
@@ -338,11 +340,11 @@ def test_a_file_twice_counts_once_and_its_order_does_not_matter(
     plan = study.plan()
     [page] = study.pages(plan)
     path = study.answer(plan, page, honest)
-    one = read(plan, study.out, path.parent)
+    each = read(plan, study.out, path.parent)
     content = json.loads(path.read_text("utf-8"))
     content["answers"] = dict(reversed(content["answers"].items()))
     path.with_name("copy (1).json").write_text(json.dumps(content), "utf-8")
-    assert read(plan, study.out, path.parent) == one
+    assert read(plan, study.out, path.parent) == each
     study.answer(plan, page, honest, voter="another")
     assert read(plan, study.out, path.parent).responses == 2
 
@@ -354,16 +356,16 @@ def test_all_faults_are_reported_at_once_each_with_its_file(study: VotesStudy) -
     good = json.loads(path.read_text("utf-8"))
     ids = list(good["answers"])
 
-    def bad(name: str, told: object) -> None:
-        path.with_name(f"{name}.json").write_text(json.dumps(told), "utf-8")
+    def bad(name: str, message: object) -> None:
+        path.with_name(f"{name}.json").write_text(json.dumps(message), "utf-8")
 
-    less = {one: good["answers"][one] for one in ids[1:]}
+    less = {each: good["answers"][each] for each in ids[1:]}
     bad("less", {**good, "answers": less})
     bad("option", {**good, "voter": "o", "answers": {**good["answers"], ids[0]: "E"}})
     bad("empty", {**good, "survey": page_id([]), "answers": {}})
     bad("foreign", {**good, "answers": {"q0": "A"}})
     bad("mind", {**good, "answers": dict.fromkeys(ids, "D")})
-    bad("list", {**good, "answers": {one: ["A"] for one in ids}})
+    bad("list", {**good, "answers": {each: ["A"] for each in ids}})
     path.with_name("torn.json").write_text('{"survey": ', "utf-8")
     path.with_name("deep.json").write_text("[" * 100_000, "utf-8")
     path.with_name("folder.json").mkdir()

@@ -70,7 +70,7 @@ def test_a_page_asks_for_every_text_and_aspect_on_its_scale(
         hidden = question.aspect == "fluency"
         assert item.sources == (() if hidden else (question.subject.source,))
     # aspect by aspect
-    changes = sum(one.aspect != other.aspect for one, other in pairwise(asked))
+    changes = sum(each.aspect != other.aspect for each, other in pairwise(asked))
     assert changes == 1
 
 
@@ -82,7 +82,7 @@ def test_a_page_does_not_tell_systems_or_names(study: RatingsStudy) -> None:
     assert all(re.fullmatch("r[0-9a-f]{32}", item.id) for item in page.items)
 
 
-def test_voters_have_orders_of_their_own_which_the_seed_gives(
+def test_voters_have_orders_of_their_which_the_seed_gives(
     study: RatingsStudy,
 ) -> None:
     pages = study.ask(study.plan(), voters=2)
@@ -145,7 +145,7 @@ def test_answers_become_a_dataset_that_format_table_reads(study: RatingsStudy) -
     plan = study.plan()
     first, second, _ = study.ask(plan, voters=3)
     study.rate(plan, first, by_system)
-    study.rate(plan, second, lambda one: by_system(one) + (one.aspect == "adequacy"))
+    study.rate(plan, second, lambda each: by_system(each) + (each.aspect == "adequacy"))
     result = read(plan, study.out, study.folder / "answers")
     assert (result.responses, result.about) == (2, "48 ratings")
     assert "no file of answers from voter 3 of 3 (summarization)" in result.lines
@@ -171,8 +171,8 @@ def test_answers_become_a_dataset_that_format_table_reads(study: RatingsStudy) -
         output = next(
             output for output in rated.outputs if output.target == rating.target
         )
-        place = rating.aspect, str(output.system)
-        raters.setdefault(place, set()).add((rating.rater, rating.value))
+        values = rating.aspect, str(output.system)
+        raters.setdefault(values, set()).add((rating.rater, rating.value))
     for at, system in enumerate(SYSTEMS, start=2):
         assert raters["fluency", system] == {("rater-1", at), ("rater-2", at)}
         assert raters["adequacy", system] == {("rater-1", at), ("rater-2", at + 1)}
@@ -191,8 +191,8 @@ def test_labels_are_asked_for_and_come_back_in_words(study: RatingsStudy) -> Non
     html = study.html(first)
     assert html.count("fail (worst)</label>") == html.count("pass (best)</label>") == 12
     assert html.count("complaint</label>") == 12
-    study.rate(plan, first, lambda one: SYSTEMS.index(one.subject.system or "") % 2)
-    study.rate(plan, second, lambda one: SYSTEMS.index(one.subject.system or "") % 2)
+    study.rate(plan, first, lambda each: SYSTEMS.index(each.subject.system or "") % 2)
+    study.rate(plan, second, lambda each: SYSTEMS.index(each.subject.system or "") % 2)
     result = read(plan, study.out, study.folder / "answers")
     assert "alpha_nominal 1.000" in " ".join(result.lines)
     card, rated = written(study, result)
@@ -226,7 +226,7 @@ def test_a_second_round_has_other_raters(study: RatingsStudy) -> None:
     assert all(values.count(1) == 1 for values in rows)
 
 
-def test_a_page_is_for_one_person(study: RatingsStudy) -> None:
+def test_a_page_is_for_a_single_person(study: RatingsStudy) -> None:
     plan = study.plan()
     page = study.ask(plan)[0]
     for voter in ("one", "two"):

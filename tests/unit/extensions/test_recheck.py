@@ -45,11 +45,11 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ReevaluationStudy:
 
 
 def sample(
-    texts: list[RecheckedText], most: int, seed: int = 0
+    texts: list[RecheckedText], limit: int, seed: int = 0
 ) -> dict[str, list[Case]]:
     rng = np.random.default_rng(seed)
     return {
-        group: drawn(group, blocks, rng, most)
+        group: drawn(group, blocks, rng, limit)
         for group, blocks in blocks_of(texts).items()
     }
 
@@ -89,8 +89,8 @@ def test_groups_are_counted_by_hand() -> None:
 def test_how_far_raters_agree(
     places: tuple[int, ...], all_agree: list[int], all_but_one: list[int]
 ) -> None:
-    one = text("t", *(places or (0,)))._replace(positions=places)
-    assert (levels(one, others=0), levels(one, others=1)) == (all_agree, all_but_one)
+    each = text("t", *(places or (0,)))._replace(positions=places)
+    assert (levels(each, others=0), levels(each, others=1)) == (all_agree, all_but_one)
 
 
 @pytest.mark.simulation
@@ -112,16 +112,16 @@ def test_what_is_drawn_is_every_pair_that_there_is_once_or_some_of_them(
         if (pair := pair_of(words, other))
     )
     result = sample(texts, 999, seed)
-    told = Counter(
+    outcome = Counter(
         (group, *(text.target for text in pair.texts))
         for group, pairs in result.items()
         for pair in pairs
     )
-    assert told == counts
+    assert outcome == counts
     texts_of = [pair.texts for each in result.values() for pair in each]
     assert all(better.level > worse.level for better, worse in texts_of)
     assert sample(texts[::-1], most, seed) == {
-        name: own[:most] for name, own in result.items()
+        name: own_part[:most] for name, own_part in result.items()
     }
 
 
@@ -146,8 +146,8 @@ def test_where_the_lowest_value_is_the_best_the_same_texts_are_better(
             if each.aspect == "fluency"
         ]
         return {
-            group: sorted(tuple(text.target for text in pair.texts) for pair in found)
-            for group, found in sample(texts, 99).items()
+            group: sorted(tuple(text.target for text in pair.texts) for pair in result)
+            for group, result in sample(texts, 99).items()
         }
 
     study.keys["methods"] = [
@@ -180,13 +180,15 @@ def test_every_voter_has_all_pairs_in_an_order_of_their_own(
     ]
     find = study.find(plan)
     each = [[find(item.id) for item in page.items] for page in pages]
-    assert all(None not in one for one in each)
-    orders = [[asked.subject[0] for asked in filter(None, one)] for one in each]
+    assert all(None not in entry for entry in each)
+    orders = [[asked.subject[0] for asked in filter(None, entry)] for entry in each]
     assert orders[0] != orders[1] != orders[2]
     assert [sorted(order) for order in orders] == [
         sorted(draw.pairs[i] for draw in draws for i in range(3))
     ] * 3
-    firsts = Counter(asked.subject[1] for one in each for asked in filter(None, one))
+    firsts = Counter(
+        asked.subject[1] for entry in each for asked in filter(None, entry)
+    )
     assert firsts == {True: 18, False: 18}
     assert len({page.id for page in pages}) == 3
 
@@ -210,7 +212,7 @@ def test_a_page_asks_every_question_with_three_options(
             assert item.sources == ()
 
 
-def test_texts_of_one_source_stand_below_it(
+def test_texts_of_a_single_source_stand_below_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -240,7 +242,7 @@ def test_a_page_does_not_tell_ratings_or_groups(study: ReevaluationStudy) -> Non
         "tiny",
     ):
         assert name not in html.lower(), name
-    names = {str(one["name"]) for one in Parsed(html).named("input")}
+    names = {str(each["name"]) for each in Parsed(html).named("input")}
     assert len(names) == 16 and all(
         re.fullmatch("q[0-9a-f]{32}-[0-9a-f]{32}", n) for n in names
     )

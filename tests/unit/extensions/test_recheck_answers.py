@@ -51,17 +51,17 @@ def test_agreement_is_counted_by_hand(study: ReevaluationStudy) -> None:
     for page, say in zip(pages, says, strict=True):
         study.judge(plan, page, say)
     result = read(plan, study.out, study.folder / "answers")
-    told = numbers(result)
-    assert (result.responses, len(rows_of(result, "pairs.csv")), len(told)) == (
+    outcome = numbers(result)
+    assert (result.responses, len(rows_of(result, "pairs.csv")), len(outcome)) == (
         2,
         16,
         3 * 2 * 2,
     )
     for aspect, n, same in (("", 16, 0.25), ("fluency", 8, 0.5), ("adequacy", 8, 0)):
-        new = told[aspect, NEW, "reevaluation_agreement"]
+        new = outcome[aspect, NEW, "reevaluation_agreement"]
         assert (new["value"], new["n"], new["n_missing"]) == (0.5, n, 0)
-        assert told[aspect, ORIGINAL, "reevaluation_agreement"]["value"] == 1
-        assert told[aspect, NEW, "reevaluation_no_difference"]["value"] == same
+        assert outcome[aspect, ORIGINAL, "reevaluation_agreement"]["value"] == 1
+        assert outcome[aspect, NEW, "reevaluation_no_difference"]["value"] == same
     pair = rows_of(result, "pairs.csv")[0]
     assert (pair["aspect"], pair["group"], pair["better"], pair["worse"]) == (
         *("adequacy", NEW, "t02", "t00"),
@@ -201,8 +201,8 @@ def test_all_faults_are_reported_at_once_each_with_its_file(
         answers = {question: "A"}
         bad(name, survey=page_id(answers, "1"), answers=answers)
 
-    one, two = ids[0][1:].split("-")
-    bad("less", voter="l", answers={one: good["answers"][one] for one in ids[1:]})
+    each, two = ids[0][1:].split("-")
+    bad("less", voter="l", answers={each: good["answers"][each] for each in ids[1:]})
     bad("option", voter="o", answers={**good["answers"], ids[0]: "D"})
     bad("voters", voter="v", survey=f"9{good['survey']}")
     bad("none", voter="n", survey="")
@@ -210,10 +210,10 @@ def test_all_faults_are_reported_at_once_each_with_its_file(
     bad("nobody", voter="z", survey=page_id(ids, "0"))
     bad("mind", answers=dict.fromkeys(ids, "C"))
     other("foreign", "q0-1")
-    other("itself", f"q{one}-{one}")
-    other("single", f"q{one}")
-    other("three", f"q{one}-{two}-{one}")
-    other("unnamed", f"x{one}-{two}")
+    other("itself", f"q{each}-{each}")
+    other("single", f"q{each}")
+    other("three", f"q{each}-{two}-{each}")
+    other("unnamed", f"x{each}-{two}")
     with pytest.raises(UserErrors) as errors:
         read(plan, study.out, path.parent)
     by_stem = {

@@ -27,9 +27,9 @@ from running import run
 @pytest.fixture
 def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ReevaluationStudy:
     monkeypatch.chdir(tmp_path)
-    found = ReevaluationStudy(tmp_path, {"fluency": FLUENCY, "adequacy": FLUENCY})
-    found.grade()
-    return found
+    result = ReevaluationStudy(tmp_path, {"fluency": FLUENCY, "adequacy": FLUENCY})
+    result.grade()
+    return result
 
 
 def scale(study: ReevaluationStudy, **keys: Any) -> None:
@@ -63,12 +63,12 @@ def test_ratings_take_turns_and_none_comes_twice(
     texts = [text(f"t{n:02}", at, item=f"i{item}") for n, (at, item) in enumerate(told)]
     result = sampled(texts, np.random.default_rng(seed), most)
     assert len(result) == len(set(result)) == min(most, len(texts))
-    whole = sampled(texts[::-1], np.random.default_rng(seed), 99)
-    assert whole[:most] == result and sorted(whole) == sorted(texts)
-    there = Counter(text.level for text in texts)
-    counts = Counter(one.level for one in result)
+    complete = sampled(texts[::-1], np.random.default_rng(seed), 99)
+    assert complete[:most] == result and sorted(complete) == sorted(texts)
+    present = Counter(text.level for text in texts)
+    counts = Counter(each.level for each in result)
     highest = max(counts.values(), default=0)
-    assert all(counts[level] >= min(there[level], highest - 1) for level in there)
+    assert all(counts[level] >= min(present[level], highest - 1) for level in present)
 
 
 def test_items_are_drawn_equally_often() -> None:
@@ -80,7 +80,7 @@ def test_items_are_drawn_equally_often() -> None:
     ]
     result = sampled(texts, np.random.default_rng(1), 100)
     assert set(Counter(text.item for text in result).values()) == {5}
-    assert set(Counter(one.level for one in result).values()) == {20}
+    assert set(Counter(each.level for each in result).values()) == {20}
 
 
 # --- pages ----------------------------------------------------------------------------
@@ -118,13 +118,13 @@ def test_a_page_does_not_tell_a_text_s_rating_or_set(study: ReevaluationStudy) -
     html = study.html(page).lower()
     for key in ("graded", "rating", "chosen", "error", "n0", "news", "tiny"):
         assert key not in html, key
-    names = {str(one["name"]) for one in Parsed(html).named("input")}
+    names = {str(each["name"]) for each in Parsed(html).named("input")}
     assert len(names) == 40 and all(
         re.fullmatch("q[0-9a-f]{32}", name) for name in names
     )
 
 
-def test_both_kinds_stand_on_one_page(study: ReevaluationStudy) -> None:
+def test_both_kinds_stand_on_a_single_page(study: ReevaluationStudy) -> None:
     pages, draws = study.ask(study.plan(), ROW, GRADED, pairs=10)
     assert [(draw.group, len(draw.pairs)) for draw in draws] == [
         (ROW, 10),
@@ -193,13 +193,13 @@ def test_accuracy_and_distance_are_counted_by_hand(study: ReevaluationStudy) -> 
     for page, say in zip(pages, (first, second), strict=True):
         study.give(plan, page, say)
     result = read(plan, study.out, study.folder / "answers")
-    told, texts = numbers(result), rows_of(result, "texts.csv")
+    outcome, texts = numbers(result), rows_of(result, "texts.csv")
     assert (result.responses, len(rows_of(result, "pairs.csv")), len(texts)) == (
         2,
         20,
         20,
     )
-    assert list(told) == [
+    assert list(outcome) == [
         (aspect, group, f"reevaluation_{name}")
         for aspect in ("", "fluency")
         for group, name in [
@@ -216,13 +216,13 @@ def test_accuracy_and_distance_are_counted_by_hand(study: ReevaluationStudy) -> 
         (GRADED, 24 / 40, 40),
         ("constructed", 44 / 80, 80),
     ):
-        row = told["", group, "reevaluation_agreement"]
+        row = outcome["", group, "reevaluation_agreement"]
         assert (row["value"], row["n"], row["n_missing"]) == (
             pytest.approx(value),
             n,
             0,
         )
-    row = told["fluency", GRADED, "reevaluation_distance"]
+    row = outcome["fluency", GRADED, "reevaluation_distance"]
     assert (row["value"], row["n"]) == (pytest.approx(16 * 2 / 40), 40)
     counts = {
         row["rating"]: (row["same"], row["lower"], row["higher"]) for row in texts
@@ -242,7 +242,7 @@ def test_accuracy_and_distance_are_counted_by_hand(study: ReevaluationStudy) -> 
         right[about.sources[0]] += 1 + (about.texts[0].level == 5)
         asked[about.sources[0]] += 2
     lo, hi = proportion([right[source] for source in asked], [*asked.values()])
-    row = told["", GRADED, "reevaluation_agreement"]
+    row = outcome["", GRADED, "reevaluation_agreement"]
     assert (row["ci_low"], row["ci_high"]) == (pytest.approx(lo), pytest.approx(hi))
     says = f"news, graded: agreement 0.600 [{lo:.3f}, {hi:.3f}], n = 40; "
     assert result.lines[1].startswith(says)
@@ -318,7 +318,7 @@ def test_those_who_have_not_rated_are_missing(study: ReevaluationStudy) -> None:
 def test_what_is_no_answer_is_reported(study: ReevaluationStudy) -> None:
     page, path = one_page(study)
     good = json.loads(path.read_text("utf-8"))
-    one, two, *_ = good["answers"]
+    entry, two, *_ = good["answers"]
     [rows], _ = study.ask(study.plan(), ROW, voters=1)
     of_row = rows.items[0].id.partition("-")[0]
 
@@ -330,11 +330,11 @@ def test_what_is_no_answer_is_reported(study: ReevaluationStudy) -> None:
         }
         path.with_name(f"{name}.json").write_text(json.dumps(given), "utf-8")
 
-    other("two", **{f"{one}-{two[1:]}": "A"})
+    other("two", **{f"{entry}-{two[1:]}": "A"})
     other("row", **{of_row: "1"})
     other("none", q="1")
     for name, option in (("above", "6"), ("between", "1.0"), ("letter", "A")):
-        other(name, **{one: option})
+        other(name, **{entry: option})
     with pytest.raises(UserErrors) as errors:
         read(study.plan(), study.out, path.parent)
     by_stem = {

@@ -35,15 +35,15 @@ def run(*words: str) -> int:
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 @pytest.fixture
-def shelf(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def shelf(working_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the shelf that may be changed."""
-    copy = here / "published"
+    copy = working_folder / "published"
     shutil.copytree(SHELF, copy)
     monkeypatch.setattr(reproduce, "SHELF", copy)
     return copy
@@ -51,12 +51,12 @@ def shelf(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("name", WITHOUT_DATA)
 def test_figures_that_follow_from_printed_cells(
-    name: str, here: Path, capsys: pytest.CaptureFixture[str]
+    name: str, working_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(name) == 0
     *_, last = capsys.readouterr().out.splitlines()
     assert last.startswith(f"{name}: ") and last.endswith(" 0 unexplained")
-    page = (here / "results" / f"published-{name}" / "index.html").read_text(
+    page = (working_folder / "results" / f"published-{name}" / "index.html").read_text(
         encoding="utf-8"
     )
     assert page.count("<tr") == 1 + int(last.split()[1]) and 'class="wrong"' not in page
@@ -65,7 +65,7 @@ def test_figures_that_follow_from_printed_cells(
 
 @pytest.mark.heavy
 @needs_real_data
-def test_the_originals_of_the_first_benchmark(here: Path) -> None:
+def test_the_originals_of_the_first_benchmark(working_folder: Path) -> None:
     held(reproduce.compare(SHELF / "dhp-selection.yaml", str(REAL)))
 
 
@@ -90,9 +90,9 @@ def test_a_changed_digit_fails(
     assert digit[0] in text
     path.write_text(text.replace(*digit, 1), encoding="utf-8")
     assert run(name) == 1
-    said = capsys.readouterr().out
-    assert said.endswith(" 1 unexplained\n") and re.search(
-        r" no +unexplained$", said, re.MULTILINE
+    printed = capsys.readouterr().out
+    assert printed.endswith(" 1 unexplained\n") and re.search(
+        r" no +unexplained$", printed, re.MULTILINE
     )
 
 
@@ -113,7 +113,7 @@ def test_a_figure_without_a_row_is_unexplained(shelf: Path) -> None:
     assert run("confusion-table-4") == 1
 
 
-def test_a_figure_chooses_one_row() -> None:
+def test_a_figure_chooses_a_single_row() -> None:
     path = SHELF / "usr-alpha.yaml"
     row: dict[str, Any] = {"table": "agreement", "judge": "human", "aspect": "natural"}
     row |= {"statistic": "alpha_ordinal", "level": "pooled", "value": 0.49821}
@@ -125,7 +125,7 @@ def test_a_figure_chooses_one_row() -> None:
         reproduce.against(path, [row, row])
 
 
-def test_an_unknown_name(here: Path) -> None:
+def test_an_unknown_name(working_folder: Path) -> None:
     with pytest.raises(UserError, match="unknown publication") as error:
         run("hana")
     assert error.value.nearest() == "hanna"
@@ -133,8 +133,8 @@ def test_an_unknown_name(here: Path) -> None:
 
 def test_without_a_name_the_shelf_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run() == 0
-    said = capsys.readouterr().out
-    assert all(re.search(rf"^{name} +\S", said, re.MULTILINE) for name in CARDS)
+    printed = capsys.readouterr().out
+    assert all(re.search(rf"^{name} +\S", printed, re.MULTILINE) for name in CARDS)
 
 
 def test_all_go_on_after_a_failure(
@@ -165,7 +165,7 @@ def test_all_go_on_after_a_failure(
         {"ranks": {"Rank": "none"}},
     ],
 )
-def test_a_card_says_one_way(change: dict[str, Any]) -> None:
+def test_a_card_says_a_single_way(change: dict[str, Any]) -> None:
     keys = CARDS["dualeval-tables"].model_dump() | change
     with pytest.raises(ValueError):
         Publication.model_validate(keys)

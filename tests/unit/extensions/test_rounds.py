@@ -93,15 +93,15 @@ def test_a_round_is_drawn_rated_and_corrects_the_judge(study: RatingsStudy) -> N
     answer(study, rounds, 1)
     looked = rounds_of(study).look()
     assert looked.number == 1
-    found = {line.name: line for line in looked.lines}
+    by_key = {line.name: line for line in looked.lines}
     truth = np.mean([quality(f"n{n:02}", "alpha") for n in range(ITEMS)])
-    mean = found["alpha"].corrected
-    assert found["alpha"].judge_alone == pytest.approx(truth + 2)
+    mean = by_key["alpha"].corrected
+    assert by_key["alpha"].judge_alone == pytest.approx(truth + 2)
     # Its texts have two ratings, which the judge meets: people alone.
     assert "judge not used: it errs on fewer than 10" in mean.note
     assert mean.ci_low is not None and mean.ci_high is not None
     assert mean.ci_low < truth < mean.ci_high
-    gap = found["alpha − gamma"].corrected
+    gap = by_key["alpha − gamma"].corrected
     assert gap.ci_high is not None and gap.ci_high < 0
     assert "level 1 − .05/2" in gap.method
     assert [line.name for line in looked.lines][:3] == [

@@ -43,13 +43,16 @@ FIVE = {"min": 1, "max": 5, "step": 1}
 
 
 def study(folder: Path, name: str, *judges: str) -> Study:
-    told = {
+    content = {
         "study": name,
         "datasets": ["odd", "demo-dialogue"],
         "judges": ["length", *judges],
     }
-    told |= {"aspects": ["naturalness", "fluency"], "perturbations": ["word-deletions"]}
-    return Study(folder, told, methods=["agreement", "discernment"])
+    content |= {
+        "aspects": ["naturalness", "fluency"],
+        "perturbations": ["word-deletions"],
+    }
+    return Study(folder, content, methods=["agreement", "discernment"])
 
 
 def scored(row: Row, aspect: str) -> float:
@@ -65,14 +68,14 @@ def read(path: Path) -> list[Row]:
     if path.suffix == ".jsonl":
         return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     with path.open(encoding="utf-8", newline="") as file:
-        found = [dict(row) for row in csv.DictReader(file)]
+        collected = [dict(row) for row in csv.DictReader(file)]
     lists = {"references", "aspects"}
     return [
         {
             name: json.loads(cell) if name in lists else cell
             for name, cell in row.items()
         }
-        for row in found
+        for row in collected
     ]
 
 
@@ -85,19 +88,26 @@ def answer(rows: list[Row], path: Path) -> dict[str, Any]:
     if path.suffix == ".jsonl":  # a row for each aspect
         lines = [
             json.dumps(
-                {**row, "aspect": one["aspect"], "score": scored(row, one["aspect"])}
+                {
+                    **row,
+                    "aspect": aspect["aspect"],
+                    "score": scored(row, aspect["aspect"]),
+                }
             )
-            for row, whole in zip(kept, rows, strict=True)
-            for one in whole["aspects"]
+            for row, complete in zip(kept, rows, strict=True)
+            for aspect in complete["aspects"]
         ]
         path.write_text("\n".join(lines), encoding="utf-8")
         return {**names, "aspect": "aspect", "scores": {"*": "score"}}
     wide = [
         {
             **row,
-            **{one["aspect"]: scored(row, one["aspect"]) for one in whole["aspects"]},
+            **{
+                aspect["aspect"]: scored(row, aspect["aspect"])
+                for aspect in complete["aspects"]
+            },
         }
-        for row, whole in zip(kept, rows, strict=True)
+        for row, complete in zip(kept, rows, strict=True)
     ]
     aspects = ("naturalness", "fluency")
     if path.suffix == ".parquet":
@@ -120,17 +130,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a working folder with a study of odd texts, one rated aspect, and of the
     demo's.
     """
-    found = tmp_path_factory.mktemp("export")
+    result = tmp_path_factory.mktemp("export")
     rows = [
         {"id": f"{1 + number}", "src": f"=SOURCE({number})", "ref": text, "by": name}
         | {"out": text[::step], "naturalness": 1 + (number + step) % 5, "fluency": 3}
         for number, text in enumerate(AWKWARD)
         for name, step in (("a", 1), ("30", 2))
     ]
-    (found / "odd.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    (result / "odd.jsonl").write_text(
+        "\n".join(map(json.dumps, rows)), encoding="utf-8"
+    )
     scale = {"min": 1, "max": 5, "step": 1}
-    own = study(found, "out")
-    own.card(
+    own_part = study(result, "out")
+    own_part.card(
         "datasets",
         "odd",
         **{"name": "Odd", "task": "summarization", "format": "table", "licence": "-"},
@@ -139,8 +151,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         | {"text": "out"},
         aspects={"naturalness": scale | {"source_visible": False}, "fluency": scale},
     )
-    own.write()
-    return found
+    own_part.write()
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -148,17 +160,17 @@ def exports(folder: Path) -> dict[str, list[Row]]:
     """Return the rows of an export in every format, and of what it said under
     `said`.
     """
-    found = {}
+    collected = {}
     for kind in FORMATS:
         name = f"targets.{kind}"
         done = running.run(
             "-m", "judgescope", "export", "study.yaml", "targets", name, cwd=folder
         )
         assert done.returncode == 0, done.stdout
-        found[kind] = read(folder / name)
-        assert f"{name}: {len(found[kind])} targets of 2 datasets" in done.stdout
-        found[f"{kind} said"] = [{"said": done.stdout}]
-    return found
+        collected[kind] = read(folder / name)
+        assert f"{name}: {len(collected[kind])} targets of 2 datasets" in done.stdout
+        collected[f"{kind} said"] = [{"said": done.stdout}]
+    return collected
 
 
 def tables(folder: Path, dataset: str) -> Iterator[Row]:
@@ -173,16 +185,16 @@ def test_every_target_goes_out_with_its_text_to_the_letter(
 ) -> None:
     rows = exports[kind]
     assert list(rows[0]) == SCHEMA.names
-    told = {(row["dataset"], row["target"]): row["text"] for row in rows}
-    assert len(told) == len(rows)
+    by_key = {(row["dataset"], row["target"]): row["text"] for row in rows}
+    assert len(by_key) == len(rows)
     expected = {
         (name, row["target"]): row["text"]
         for name in ("odd", "demo-dialogue")
         for row in tables(folder, name)
         if not row["status"].startswith("impossible")
     }
-    assert told == expected
-    assert sum(key[0] == "odd" for key in told) > 2 * len(AWKWARD) + len(AWKWARD)
+    assert by_key == expected
+    assert sum(key[0] == "odd" for key in by_key) > 2 * len(AWKWARD) + len(AWKWARD)
 
 
 @pytest.mark.slow
@@ -204,7 +216,7 @@ def test_a_target_says_what_it_is_and_what_is_wanted_of_it(
     )
     assert int(perturbed["step"]) == 1 and perturbed["references"] == []
     assert not system["degree"]
-    wanted = {one["aspect"]: one for one in system["aspects"]}
+    wanted = {aspect["aspect"]: aspect for aspect in system["aspects"]}
     assert set(wanted) == {"naturalness", "fluency"}
     fluent = wanted["fluency"]
     assert fluent["source_visible"] and not wanted["naturalness"]["source_visible"]
@@ -212,7 +224,8 @@ def test_a_target_says_what_it_is_and_what_is_wanted_of_it(
     assert fluent["name"] and fluent["definition"] and fluent["labels"] == []
     demo = [row for (dataset, _), row in rows.items() if dataset == "demo-dialogue"]
     assert all(
-        [one["aspect"] for one in row["aspects"]] == ["naturalness"] for row in demo
+        [aspect["aspect"] for aspect in row["aspects"]] == ["naturalness"]
+        for row in demo
     )
 
 
@@ -220,10 +233,10 @@ def test_a_target_says_what_it_is_and_what_is_wanted_of_it(
 def test_a_spreadsheet_is_warned_of_and_nothing_is_changed_for_it(
     exports: dict[str, list[Row]],
 ) -> None:
-    [said] = exports["csv said"]
+    [stated] = exports["csv said"]
     cells = [cell for row in exports["csv"] for cell in row.values()]
     count = sum(str(cell).startswith(("=", "+", "-", "@")) for cell in cells)
-    assert count > 10 and f"{count} cells begin like a formula" in said["said"]
+    assert count > 10 and f"{count} cells begin like a formula" in stated["said"]
     assert "formula" not in exports["jsonl said"][0]["said"]
 
 
@@ -231,19 +244,19 @@ def test_a_spreadsheet_is_warned_of_and_nothing_is_changed_for_it(
 def test_scores_made_elsewhere_are_the_scores_of_the_study(
     folder: Path, exports: dict[str, list[Row]]
 ) -> None:
-    own = study(folder, "back", *(f"mine-{kind}" for kind in FORMATS))
+    own_part = study(folder, "back", *(f"mine-{kind}" for kind in FORMATS))
     for kind in FORMATS:
         names = answer(exports[kind], folder / f"scores.{kind}")
         fields = {"engine": "recorded", "files": f"../../scores.{kind}", "rows": names}
-        own.card("models", f"mine-{kind}", **fields)
-        own.card("judges", f"mine-{kind}", model=f"mine-{kind}")
-    own.write()
+        own_part.card("models", f"mine-{kind}", **fields)
+        own_part.card("judges", f"mine-{kind}", model=f"mine-{kind}")
+    own_part.write()
     sets = ("systems", "word-deletions.minor")
     models = [
         f"results/back/scores/{dataset}/mine-{kind}"
         for dataset, kind in product(("odd", "demo-dialogue"), FORMATS)
     ]
-    done = own.snakemake("--", *models)
+    done = own_part.snakemake("--", *models)
     assert done.returncode == 0, done.stdout
     count = 0
     for path in (
@@ -272,12 +285,12 @@ def endpoint() -> Iterator[Endpoint]:
         text = text_in(prompt).split("\n\nAnswer with")[0]
         return reply(f"{text.split('An earlier')[0].strip()} Wrong!")
 
-    with serve(write) as found:
-        yield found
+    with serve(write) as result:
+        yield result
 
 
 @pytest.mark.slow
-def test_texts_that_a_model_writes_are_asked_for_only_when_told(
+def test_texts_that_a_model_writes_are_asked_for_only_when_reported(
     tmp_path: Path, endpoint: Endpoint
 ) -> None:
     asked = AskedStudy(tmp_path, endpoint)
@@ -305,13 +318,13 @@ def test_the_direction_of_a_scale_is_exported(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     marks = {"min": 1, "max": 6, "step": 1, "best": "min"}
-    own = study(tmp_path, "out")
-    own.change(
+    own_part = study(tmp_path, "out")
+    own_part.change(
         "datasets", "demo-dialogue", aspects={"naturalness": marks, "fluency": FIVE}
     )
-    plan = own.plan(datasets=["demo-dialogue"])
+    plan = own_part.plan(datasets=["demo-dialogue"])
     aspects = aspects_of(plan, "demo-dialogue")
-    assert {name: told["best"] for name, told in aspects.items()} == {
+    assert {name: result["best"] for name, result in aspects.items()} == {
         "naturalness": "min",
         "fluency": "max",
     }
@@ -329,7 +342,7 @@ def test_a_file_that_exists_is_overwritten_only_with_force(tmp_path: Path) -> No
     check_new(file, [".parquet"], force=True)
 
 
-def test_a_file_that_cannot_be_written_is_told_at_once(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_reported_at_once(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="does not write"):
         check_output(tmp_path / "targets.xlsx", WRITERS)
     with pytest.raises(UserError, match="folder not found"):
@@ -360,7 +373,7 @@ def recorded(folder: Path, **names: str) -> RecordedEngine:
     )
 
 
-def said(engine: RecordedEngine) -> list[str]:
+def stated(engine: RecordedEngine) -> list[str]:
     answers = engine.answer(
         Judge(judge="it", model="it"), "fluency", RatingScale(min=1, max=5), SUBJECTS
     )
@@ -371,7 +384,7 @@ def test_rows_are_joined_by_target_and_those_of_other_datasets_left_out(
     tmp_path: Path,
 ) -> None:
     engine = recorded(tmp_path)
-    assert said(engine) == ["1", "2"]
+    assert stated(engine) == ["1", "2"]
     path = tmp_path / "rows.jsonl"
     assert engine.notices == [
         f"it: recorded rows that match no text: 1, first {path}, row 4"
@@ -380,7 +393,7 @@ def test_rows_are_joined_by_target_and_those_of_other_datasets_left_out(
 
 def test_a_score_of_another_text_is_no_score_of_this_one(tmp_path: Path) -> None:
     engine = recorded(tmp_path, text="out")
-    assert said(engine) == ["1", "no_recorded_row"]
+    assert stated(engine) == ["1", "no_recorded_row"]
     path = tmp_path / "rows.jsonl"
     notice = engine.notices[-1]
     assert "text differs" in notice and notice.endswith(f": 1, first {path}, row 3")
@@ -395,7 +408,7 @@ def test_a_score_of_another_text_is_no_score_of_this_one(tmp_path: Path) -> None
         ({"dataset": None}, {"target": "t"}, "the judged dataset is missing"),
     ],
 )
-def test_a_card_that_joins_in_two_ways_or_in_none_is_told_so(
+def test_a_card_that_joins_in_two_ways_or_in_none_is_reported_so(
     model: Row, rows: Row, part: str
 ) -> None:
     fields: Row = {

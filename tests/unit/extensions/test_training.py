@@ -191,18 +191,18 @@ def test_an_example_is_a_line_whatever_ends_lines_elsewhere(tmp_path: Path) -> N
 
 
 def test_examples_are_tokens_of_the_lines(tmp_path: Path) -> None:
-    [one, two] = examples(
+    [each, two] = examples(
         written(tmp_path, line("a"), line("b", reply="")), Chat(base()), 5
     )
-    assert (one.row["target"], two.row["target"]) == ("a", "b")
-    assert one.prompt == list(map(ord, "u:Rate.\x03\na:")) and one.length == 16
-    assert one.reply == [*map(ord, "Fine"), STOP] and two.reply == [STOP]
+    assert (each.row["target"], two.row["target"]) == ("a", "b")
+    assert each.prompt == list(map(ord, "u:Rate.\x03\na:")) and each.length == 16
+    assert each.reply == [*map(ord, "Fine"), STOP] and two.reply == [STOP]
 
 
 def test_nothing_is_cut(tmp_path: Path) -> None:
     """Prompt and reply have 11 + 49 tokens at the most, of 60."""
-    most = written(tmp_path, line(reply="x" * 48))
-    assert [example.length for example in examples(most, Chat(base()), 49)] == [60]
+    limit = written(tmp_path, line(reply="x" * 48))
+    assert [example.length for example in examples(limit, Chat(base()), 49)] == [60]
     several = written(
         tmp_path, line("a", reply="x" * 47), line("b", reply="x" * 48), line("c")
     )
@@ -287,10 +287,10 @@ def test_losses_are_means_over_tokens() -> None:
         "examples": 2,
         "tokens": 8,
     }
-    one, two = loss_rows(of, [3.0, 12.0], [1.0, 0.0])
-    assert (one["before"], one["after"], one["tokens"]) == (1.5, 0.5, 2)
+    each, two = loss_rows(of, [3.0, 12.0], [1.0, 0.0])
+    assert (each["before"], each["after"], each["tokens"]) == (1.5, 0.5, 2)
     assert (two["before"], two["after"], two["tokens"]) == (2.0, 0.0, 6)
-    table_of("losses", [one, two])
+    table_of("losses", [each, two])
 
 
 # What fits on the device
@@ -418,9 +418,9 @@ def test_prompt_and_reply_must_fit_into_the_context() -> None:
         "50 + 11 tokens (d: t, fluency)",
         "60 tokens",
     )
-    with pytest.raises(UserError) as said:
+    with pytest.raises(UserError) as error:
         check_context(base(max_model_len=55), prompt, 6)
-    assert said.value.where == "models/small.yaml, key max_model_len"
+    assert error.value.where == "models/small.yaml, key max_model_len"
 
 
 def test_a_base_that_tells_no_context_needs_one_in_its_card() -> None:
@@ -468,7 +468,7 @@ def test_without_a_generation_config_replies_end_where_the_model_and_its_tokeniz
 ) -> None:
     class Generation(SimpleNamespace):
         @classmethod
-        def from_pretrained(cls, place: str, revision: str | None) -> "Generation":
+        def from_pretrained(cls, location: str, revision: str | None) -> "Generation":
             raise OSError
 
         @classmethod
@@ -477,12 +477,12 @@ def test_without_a_generation_config_replies_end_where_the_model_and_its_tokeniz
 
     library = SimpleNamespace(GenerationConfig=Generation)
     monkeypatch.setitem(sys.modules, "transformers", library)
-    for own, found in ((7, {7, STOP}), ([7, 8], {7, 8, STOP}), (None, {STOP})):
+    for own_part, result in ((7, {7, STOP}), ([7, 8], {7, 8, STOP}), (None, {STOP})):
         assert (
             AdapterBase(
-                base().card, SimpleNamespace(eos_token_id=own), Tokens()
+                base().card, SimpleNamespace(eos_token_id=own_part), Tokens()
             ).stops()
-            == found
+            == result
         )
 
 

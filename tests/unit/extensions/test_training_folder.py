@@ -109,7 +109,7 @@ def test_two_jobs_do_not_train_the_same(tmp_path: Path) -> None:
         pass
 
 
-def test_a_result_is_there_when_all_of_it_is_and_its_checkpoints_go(
+def test_a_result_exists_when_all_of_it_is_and_its_checkpoints_go(
     tmp_path: Path,
 ) -> None:
     kept = TrainingFolder(tmp_path / "kept", "key")

@@ -143,7 +143,7 @@ def test_a_judge_with_many_ties_and_no_wrong_order_does_not_fail() -> None:
     assert (outcome(row), reasons(row)) == ("better", [])
 
 
-def test_a_judge_with_one_score_per_source_is_no_better_than_chance() -> None:
+def test_a_judge_with_a_single_score_per_source_is_no_better_than_chance() -> None:
     world = World(unanimous=True)
     level = world.noise[1][:ITEMS][world.item] * 1.5
     world.ratings = np.stack([points(level + 0.4 * world.quality)] * 3)
@@ -200,8 +200,8 @@ def test_lost_judgments_are_held_at_the_worst_end(
 ) -> None:
     world = World(seed=2)
     x = points(world.quality + noise * world.noise[0])
-    whole = verdicts_of(world.study({"j": x}))["j", AGREEMENT]
-    assert outcome(whole) in {"better", "as_rater"}
+    verdicts = verdicts_of(world.study({"j": x}))["j", AGREEMENT]
+    assert outcome(verdicts) in {"better", "as_rater"}
     lost = x.copy()
     lost[np.random.default_rng(3).permutation(x.size)[: int(share * x.size)]] = NAN
     row = verdicts_of(world.study({"j": lost}))["j", AGREEMENT]
@@ -244,7 +244,7 @@ def test_a_judge_that_gives_every_right_rating_is_better_than_chance() -> None:
     assert outcome(row) == "better"
 
 
-def test_of_one_text_a_source_ratings_are_exchanged_over_all() -> None:
+def test_of_a_single_text_a_source_ratings_are_exchanged_over_all() -> None:
     gold = np.tile(FIVE, 8)
     lengths, source = np.random.default_rng(0).normal(size=(1, 40))[0], np.arange(40)
     rng = np.random.default_rng(1)
@@ -365,7 +365,7 @@ def test_judge_that_knows_the_author_holds_for_these_systems_only() -> None:
     assert rows["sign"]["note"] == "~"
 
 
-def test_judge_that_knows_one_broken_system_hangs_on_it() -> None:
+def test_judge_that_knows_a_single_broken_system_hangs_on_it() -> None:
     world = World(systems=8, seed=4)
     broken = world.system == 3
     world.ratings = np.stack(
@@ -391,7 +391,7 @@ def test_good_judge_of_three_systems_hangs_on_none() -> None:
     assert held >= 8
 
 
-def test_a_judge_that_likes_one_length_has_a_reason_that_says_so() -> None:
+def test_a_judge_that_likes_a_single_length_has_a_reason_that_says_so() -> None:
     world = World()
     world.lengths = np.random.default_rng(5).integers(1, 400, world.item.size)
     curve = -np.abs(world.lengths - 200.0)
@@ -468,9 +468,9 @@ def compared(world: World, vote: Callable[[int, int], float]) -> EvaluationData:
         if world.item[at] != world.item[other]:
             continue
         value, pair = vote(at, other), (world.targets[at], world.targets[other])
-        for (one, two), sign in ((pair, 1), (pair[::-1], -1)):
-            told = None if np.isnan(value) else float(value * sign)
-            rows.append(where | {"target": one, "target_b": two, "value": told})
+        for (each, two), sign in ((pair, 1), (pair[::-1], -1)):
+            result = None if np.isnan(value) else float(value * sign)
+            rows.append(where | {"target": each, "target_b": two, "value": result})
     study = world.study({})
     study.spec.judges["j"] = facts_of(engine="openai")
     return replace(study, draws=table_of("draws", rows))
@@ -495,16 +495,18 @@ def test_a_pair_without_a_reply_is_missing_and_not_wrong() -> None:
 def test_unread_swapped_order_counts_as_lost_if_the_other_order_is_read() -> None:
     world = World(unanimous=True)
     quality = world.ratings[0]
-    whole = compared(
+    complete = compared(
         world, lambda at, other: float(np.sign(quality[at] - quality[other]))
     )
     draws = [
         row | {"value": None} if row["target"] > row["target_b"] else row
-        for row in whole.draws.to_pylist()
+        for row in complete.draws.to_pylist()
     ]
     statuses = ended("systems", ok=len(draws) // 2, unparsed=len(draws) // 2)
     text = replace(
-        whole, draws=table_of("draws", draws), statuses=table_of("statuses", statuses)
+        complete,
+        draws=table_of("draws", draws),
+        statuses=table_of("statuses", statuses),
     )
     [claim] = ratings.pair_claims(text)
     assert (claim.lost, claim.estimate.value, claim.estimate.n_missing) == (0.5, 1.0, 0)

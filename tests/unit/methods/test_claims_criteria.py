@@ -56,7 +56,7 @@ def test_a_judge_that_lowers_the_right_aspect_alone_keeps_them_separately() -> N
     assert set(claim.nulls) == {"chance", "index", "length", "brevity"}
 
 
-def test_one_that_lowers_all_alike_or_the_wrong_one_does_not() -> None:
+def test_a_single_that_lowers_all_alike_or_the_wrong_one_does_not() -> None:
     alike = 1 + noise()
     outcome, reasons, _ = criteria_verdict(
         made(judge(typos_clear=alike, typos_true=alike, cuts_true=alike))
@@ -91,9 +91,9 @@ def test_lost_drops_at_the_worst_end() -> None:
     assert criteria_verdict(made(weak))[:2] == (Outcome.NOT_SHOWN, ["lost"])
     strong = judge(typos_clear=some, typos_true=noise(0.1), cuts_true=1 + noise(0.1))
     assert criteria_verdict(made(strong))[0] == Outcome.BETTER
-    most = np.where(np.arange(N) < 20, NAN, 1.0)
+    limit = np.where(np.arange(N) < 20, NAN, 1.0)
     outcome, reasons, _ = criteria_verdict(
-        made(judge(typos_clear=most, typos_true=most, cuts_true=most))
+        made(judge(typos_clear=limit, typos_true=limit, cuts_true=limit))
     )
     assert outcome == Outcome.NO_CLAIM and "too_many_lost" in reasons
 
@@ -101,7 +101,7 @@ def test_lost_drops_at_the_worst_end() -> None:
 @pytest.mark.parametrize("lost", [0, 1])
 def test_texts_that_the_judge_does_not_apply_to_are_not_lost(lost: int) -> None:
     some = np.where(np.arange(N) < 8 + lost, NAN, 1 + noise(0.1))
-    own = made(
+    own_part = made(
         judge(typos_clear=some, typos_true=noise(0.1) + 0 * some, cuts_true=some)
     )
     counts = {"ok": N - 8 - lost, "not_applicable": 8, "unparsed": lost}
@@ -115,7 +115,7 @@ def test_texts_that_the_judge_does_not_apply_to_are_not_lost(lost: int) -> None:
         for status, n in counts.items()
     ]
     outcome, reasons, claim = criteria_verdict(
-        replace(own, statuses=table_of("statuses", rows))
+        replace(own_part, statuses=table_of("statuses", rows))
     )
     assert (outcome, reasons, claim.lost) == (Outcome.BETTER, [], lost / (N - 8))
 

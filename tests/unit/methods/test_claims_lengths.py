@@ -136,7 +136,7 @@ def test_partial_correlations_and_slope_use_the_column() -> None:
         panel = data.systems
         x, y = panel.scores("fair", "clear"), panel.ratings("clear").mean(axis=0)
         assert x is not None
-        return {name: one for (name, _), one in biases(panel, "fair", "clear", x, y)}
+        return {name: each for (name, _), each in biases(panel, "fair", "clear", x, y)}
 
     assert names_of(with_lengths(None)) == {}
     numbers = names_of(with_lengths([None, *SPREAD[1:]]))
@@ -180,7 +180,7 @@ def test_the_control_answers_with_the_length_of_the_column() -> None:
         ("4", "ok"),
     ]
     keys = {
-        request_key(model, judge, "fluency", scale, one, seed=1, dataset="d")
-        for one in (known, unknown, text)
+        request_key(model, judge, "fluency", scale, each, seed=1, dataset="d")
+        for each in (known, unknown, text)
     }
     assert len(keys) == 3

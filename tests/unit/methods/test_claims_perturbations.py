@@ -121,21 +121,21 @@ def test_a_verdict_must_hold_with_lost_pairs_at_the_worst_end() -> None:
     weak = drops(*[NAN] * 4, *[1] * 8)
     assert claims_of(made(fallen(drops(*[1] * 8))))["typos"].outcome == Outcome.NOTICED
     assert claims_of(made(fallen(weak)))["typos"].outcome == Outcome.NOT_SHOWN
-    most = drops(*[NAN] * 9, *[1] * 20)
-    assert claims_of(made(fallen(most)))["typos"].outcome == Outcome.NO_CLAIM
+    limit = drops(*[NAN] * 9, *[1] * 20)
+    assert claims_of(made(fallen(limit)))["typos"].outcome == Outcome.NO_CLAIM
 
 
 def test_texts_that_could_not_be_made_are_not_lost() -> None:
-    own = made(fallen(drops(*[NAN] * 9, rest=1)))
-    rows = own.targets.to_pylist()
+    own_part = made(fallen(drops(*[NAN] * 9, rest=1)))
+    rows = own_part.targets.to_pylist()
     for row in rows:
         if (
             row["item"] in {f"i0{n}" for n in range(9)}
             and row["perturbation"] != "original"
         ):
             row["status"] = "impossible: too short"
-    kept = replace(own, targets=table_of("targets", rows))
-    assert claims_of(own)["typos"].outcome == Outcome.NO_CLAIM
+    kept = replace(own_part, targets=table_of("targets", rows))
+    assert claims_of(own_part)["typos"].outcome == Outcome.NO_CLAIM
     assert (
         claims_of(kept)["typos"].outcome == Outcome.NOTICED
         and claims_of(kept)["typos"].lost == 0
@@ -161,20 +161,20 @@ def ended(data: EvaluationData, **counts: int) -> EvaluationData:
 @pytest.mark.parametrize("draws", [1, 2])
 def test_texts_that_the_judge_does_not_apply_to_are_not_lost(draws: int) -> None:
     cards = {"j": {"draws": draws}}
-    own = made(fallen(drops(*[NAN] * 9, rest=1)), cards=cards)
-    claim = claims_of(ended(own, ok=31 * draws, not_applicable=9 * draws))["typos"]
+    own_part = made(fallen(drops(*[NAN] * 9, rest=1)), cards=cards)
+    claim = claims_of(ended(own_part, ok=31 * draws, not_applicable=9 * draws))["typos"]
     assert (claim.outcome, claim.lost) == (Outcome.NOTICED, 0)
-    own = made(fallen(drops(*[NAN] * 11, rest=1)), cards=cards)
+    own_part = made(fallen(drops(*[NAN] * 11, rest=1)), cards=cards)
     claim = claims_of(
-        ended(own, ok=29 * draws, not_applicable=9 * draws, unparsed=2 * draws)
+        ended(own_part, ok=29 * draws, not_applicable=9 * draws, unparsed=2 * draws)
     )["typos"]
     assert (claim.outcome, claim.lost) == (Outcome.NOTICED, 2 / 31)
 
 
 def test_the_p_of_a_cell_is_that_of_its_d_and_holm_is_over_the_cells() -> None:
-    own = made(scored(1, 0.25))
-    rows = list(discernment.rows(own))
-    claims = claims_of(own)
+    own_part = made(scored(1, 0.25))
+    rows = list(discernment.rows(own_part))
+    claims = claims_of(own_part)
     for name, claim in claims.items():
         d = row_of(rows, "D_exact", perturbation=name)["value"]
         assert claim.estimate.value == pytest.approx(d)
@@ -198,9 +198,11 @@ def test_an_aspect_without_pairs_leaves_nothing_to_claim_and_controls_make_none(
 
 
 def test_rows_of_the_table_say_verdict_reasons_and_numbers() -> None:
-    own = made(fallen(drops(*[1] * 20)), claims=[CLAIMS.target("discernment")])
-    rows = list(verdicts.rows(own))
-    assert rows == list(verdict_rows(own, perturbations.perturbation_claims(own)))
+    own_part = made(fallen(drops(*[1] * 20)), claims=[CLAIMS.target("discernment")])
+    rows = list(verdicts.rows(own_part))
+    assert rows == list(
+        verdict_rows(own_part, perturbations.perturbation_claims(own_part))
+    )
     row = row_of(rows, "verdict", perturbation="typos")
     assert (row["form"], row["value"], row["note"]) == ("perturbation", 2, "noticed")
     share = row_of(rows, "net_share", perturbation="typos")

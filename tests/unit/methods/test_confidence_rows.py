@@ -30,7 +30,7 @@ QUARTER = [0.25, 0.5, 0.75, 1.0]
 
 
 @pytest.fixture(scope="module")
-def found() -> list[Any]:
+def read_rows() -> list[Any]:
     return list(planted.confidence_rows(JUDGES, "rows", DESIGN))
 
 
@@ -164,10 +164,12 @@ def test_people_who_differ_are_the_bound() -> None:
 
 
 @pytest.mark.parametrize(("judge", "sign"), [(OVER, 1), (UNDER, -1)])
-def test_planted_judges_are_found(found: list[Any], judge: str, sign: int) -> None:
-    gap = row_of(found, "confidence_gap", judge=judge)
+def test_planted_judges_are_detected(
+    read_rows: list[Any], judge: str, sign: int
+) -> None:
+    gap = row_of(read_rows, "confidence_gap", judge=judge)
     assert sign * gap["value"] > 0
-    assert planted.shown_of(found, judge) == {judge.removeprefix("planted-")}
+    assert planted.shown_of(read_rows, judge) == {judge.removeprefix("planted-")}
 
 
 def test_pairs_have_the_mean_chance_of_both_orders() -> None:
@@ -178,12 +180,12 @@ def test_pairs_have_the_mean_chance_of_both_orders() -> None:
     answers = worlds.answers_of(texts, "p", [judge], seed=5)
     data = planted.in_memory(spec, texts, answers)
     [aspect] = design.aspect_names
-    said: dict[tuple[str, str | None], list[Said]] = {}
+    collected: dict[tuple[str, str | None], list[Said]] = {}
     for number in range(texts.first.size):
         first, second = texts.pair(number)
-        said[first, second] = [Said(1.0, 0.9)]
-        said[second, first] = [Said(1.0, 0.7)]
-    found = of_pairs(data.systems, aspect, said, equal=False)
+        collected[first, second] = [Said(1.0, 0.9)]
+        collected[second, first] = [Said(1.0, 0.7)]
+    found = of_pairs(data.systems, aspect, collected, equal=False)
     assert set(found.stated.confidence.tolist()) == {0.6}
     choices = texts.choices[aspect].sum(axis=0)
     assert found.stated.right.sum() == (choices > 0).sum()

@@ -154,7 +154,7 @@ def test_without_a_wanted_drop_there_is_no_index() -> None:
     )
 
 
-def test_one_perturbation_with_few_texts_does_not_remove_the_interval() -> None:
+def test_a_single_perturbation_with_few_texts_does_not_remove_the_interval() -> None:
     few = np.where(np.arange(len(ITEMS)) < 7, 1.0, np.nan)
     rows = list(
         confusion.rows(study({"j": judge(typos_clear=few + HALF, cuts_clear=HALF)}))
@@ -186,7 +186,7 @@ def test_the_share_at_the_floor() -> None:
     assert row["value"] == 0.5 and row["n"] == len(ITEMS)
 
 
-def test_every_wording_has_its_own_numbers() -> None:
+def test_every_wording_has_a_separate_numbers() -> None:
     both = tuple(f"{aspect}.{c}" for aspect in ASPECTS for c in ("long", "short"))
     rater = judge(typos_clear=1.0, cuts_true=1.0)
     cells = {(name, f"{a}.long"): values for (name, a), values in rater.items()}
@@ -219,16 +219,16 @@ def test_the_paper_s_table_4_as_scores_of_a_judge() -> None:
     assert set(names) == set(card.perturbations)
     cells = {("original", aspect): np.full(len(ITEMS), 5.0) for aspect in aspects}
     for row in table:
-        place = (f"{slug(row['perturbation'])}.single", slug(row["aspect"]))
-        cells[place] = np.full(len(ITEMS), 5 - float(row["delta"]))
-    told = card.model_dump()["perturbations"]
+        location = (f"{slug(row['perturbation'])}.single", slug(row["aspect"]))
+        cells[location] = np.full(len(ITEMS), 5 - float(row["delta"]))
+    result = card.model_dump()["perturbations"]
     rows = list(
         confusion.rows(
             study(
                 {"chatgpt": cells},
                 aspects=aspects,
                 perturbed=[[name, "single", "word"] for name in names],
-                expected={"id": "table-21@1", "changes": told, "margin": 0.2},
+                expected={"id": "table-21@1", "changes": result, "margin": 0.2},
             )
         )
     )
@@ -348,8 +348,8 @@ def test_what_two_judges_share_cancels() -> None:
     assert (row["value"], row["ci_low"], row["ci_high"]) == pytest.approx(
         (0.5, 0.5, 0.5)
     )
-    own = [row_of(rows, "s_t_mean", judge=name) for name in shaken]
-    assert own[0]["ci_low"] < own[1]["ci_high"]  # apart they would not tell
+    collected = [row_of(rows, "s_t_mean", judge=name) for name in shaken]
+    assert collected[0]["ci_low"] < collected[1]["ci_high"]  # apart they would not tell
 
 
 def test_only_the_judges_that_the_study_wants_are_compared_and_no_excluded_one() -> (
@@ -362,8 +362,8 @@ def test_only_the_judges_that_the_study_wants_are_compared_and_no_excluded_one()
     assert pairs == {("a", "b")}
 
 
-def test_drops_that_only_one_of_them_has_do_not_count() -> None:
-    lacking = {place: values.copy() for place, values in CLEAR.items()}
+def test_drops_that_single_of_them_has_do_not_count() -> None:
+    lacking = {location: values.copy() for location, values in CLEAR.items()}
     lacking["typos.single", "clear"][:10] = NAN
     other = judge(
         typos_clear=np.where(np.arange(len(ITEMS)) < 10, 4.0, 1.0), cuts_true=1.0
@@ -380,7 +380,9 @@ def test_judges_with_different_shares_are_compared_on_shared_items_with_a_note()
 ):
     chosen = share_of(ITEMS, 0.5, seed=7, dataset="d")
     given = np.array([item in chosen for item in ITEMS])
-    part = {place: np.where(given, values, NAN) for place, values in CLEAR.items()}
+    part = {
+        location: np.where(given, values, NAN) for location, values in CLEAR.items()
+    }
     data = study({"mixed": MIXED, "part": part})
     change(data.spec, "part", share=0.5)
     rows = list(confusion.rows(data))
@@ -395,7 +397,7 @@ def test_judges_with_different_shares_are_compared_on_shared_items_with_a_note()
 
 def test_a_difference_that_is_none_says_why() -> None:
     still = judge(typos_true=1.0)
-    mute = {place: np.full(len(ITEMS), NAN) for place in CLEAR}
+    mute = {location: np.full(len(ITEMS), NAN) for location in CLEAR}
     rows = list(confusion.rows(study({"clear": CLEAR, "still": still, "mute": mute})))
     index = gap(rows, "confusion_index", judge_b="still")
     assert (index["value"], index["note"]) == (None, "one of the judges is undefined")
@@ -423,7 +425,7 @@ def test_judges_that_lack_other_cells_are_not_compared() -> None:
 
 
 def test_points_of_other_scales_are_not_compared_but_index_and_auc_are() -> None:
-    tenfold = {place: 10 * values for place, values in MIXED.items()}
+    tenfold = {location: 10 * values for location, values in MIXED.items()}
     data = study({"clear": CLEAR, "wide": tenfold})
     change(data.spec, "wide", ends=dict.fromkeys(ASPECTS, (10.0, 50.0)))
     rows = list(confusion.rows(data))

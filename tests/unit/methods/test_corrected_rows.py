@@ -72,9 +72,9 @@ def test_the_corrected_mean_is_nearer_to_people_than_the_judge() -> None:
     for system in range(2):
         truth = PEOPLE[system].mean()
         where = {"system_subset": f"s{system}", "judge": "judge"}
-        found = row_of(rows, "corrected_mean", **where)
+        row = row_of(rows, "corrected_mean", **where)
         alone = row_of(rows, "uncorrected_mean", **where)
-        assert found["ci_low"] < truth < found["ci_high"] < alone["ci_low"]
+        assert row["ci_low"] < truth < row["ci_high"] < alone["ci_low"]
         assert abs(row_of(rows, "judge_bias", **where)["value"] - 0.7) < 0.2
         assert row_of(rows, "unrated_sources", **where)["value"] == SOURCES - RATED
         assert row_of(rows, "rated_texts", **where)["value"] == RATED
@@ -138,9 +138,9 @@ def test_a_pass_rate_is_the_share_of_the_last_label() -> None:
     rows = [*corrected.rows(data_of(passed, lenient, scale=LABELS, facts=facts))]
     for system in range(2):
         where = {"system_subset": f"s{system}"}
-        found = row_of(rows, "corrected_mean", **where)
+        row = row_of(rows, "corrected_mean", **where)
         alone = row_of(rows, "uncorrected_mean", **where)
-        assert abs(found["value"] - passed[system].mean()) < 0.12
+        assert abs(row["value"] - passed[system].mean()) < 0.12
         assert alone["value"] == pytest.approx(lenient[system].mean())
         exact = row_of(rows, "rated_mean", **where)
         assert "Clopper-Pearson" in exact["method"]
@@ -151,8 +151,8 @@ def test_a_middle_score_of_bad_texts_is_replaced_by_their_mean() -> None:
     scores = np.resize([5.0, 3.0, 1.0], (1, 240)) + 0.0
     people[0, ::7] = 2.0
     rows = [*corrected.rows(data_of(people, scores, rated=90))]
-    found = row_of(rows, "corrected_mean", system_subset="s0")
-    assert "replaced by the mean rating" in found["note"]
+    row = row_of(rows, "corrected_mean", system_subset="s0")
+    assert "replaced by the mean rating" in row["note"]
     assert row_of(rows, "rating_correlation", system_subset="s0")["value"] > 0.7
 
 
@@ -183,11 +183,11 @@ def test_an_error_that_changes_with_length_is_refused_where_lengths_differ() -> 
     people = SCORES[:1] - (lengths - 60) / 20
     scale = {"values": None, "ends": [-3.0, 9.0]}
     rows = [*corrected.rows(data_of(people, SCORES[:1], lengths=lengths, scale=scale))]
-    found = row_of(rows, "corrected_mean")
-    assert found["value"] is None and "length" in found["note"]
+    row = row_of(rows, "corrected_mean")
+    assert row["value"] is None and "length" in row["note"]
 
 
-def test_one_system_has_a_mean_and_no_difference() -> None:
+def test_a_single_system_has_a_mean_and_no_difference() -> None:
     rows = [*corrected.rows(data_of(PEOPLE[:1], SCORES[:1]))]
     assert row_of(rows, "corrected_difference")["note"] == corrected.ONE_SYSTEM
     assert row_of(rows, "corrected_mean")["value"] is not None
@@ -196,11 +196,11 @@ def test_one_system_has_a_mean_and_no_difference() -> None:
     assert row_of(unknown, "corrected_mean")["n"] == RATED
 
 
-def test_one_source_has_a_mean_without_an_interval() -> None:
+def test_a_single_source_has_a_mean_without_an_interval() -> None:
     rows = [*corrected.rows(data_of(PEOPLE[:, :1], SCORES[:, :1]))]
-    found = row_of(rows, "corrected_mean", system_subset="s0")
-    assert found["value"] == PEOPLE[0, 0] and found["ci_low"] is None
-    assert "1 rated sources" in found["note"]
+    row = row_of(rows, "corrected_mean", system_subset="s0")
+    assert row["value"] == PEOPLE[0, 0] and row["ci_low"] is None
+    assert "1 rated sources" in row["note"]
     assert not rows_of(rows, "p_corrected_difference")
 
 
@@ -215,7 +215,7 @@ def test_one_source_has_a_mean_without_an_interval() -> None:
         ),
     ],
 )
-def test_without_usable_ratings_there_is_one_row_with_the_reason(
+def test_without_usable_ratings_there_is_a_single_row_with_the_reason(
     change: dict[str, Any], reason: str
 ) -> None:
     [row] = corrected.rows(data_of(**change))
@@ -224,10 +224,10 @@ def test_without_usable_ratings_there_is_one_row_with_the_reason(
 
 def test_fully_rated_sources_leave_the_judge_without_a_part() -> None:
     rows = [*corrected.rows(data_of(rated=SOURCES))]
-    found = row_of(rows, "corrected_mean", system_subset="s0")
-    assert found["value"] == pytest.approx(PEOPLE[0].mean())
-    assert "no unrated source" in found["note"]
-    assert "random sample" not in found["note"]
+    row = row_of(rows, "corrected_mean", system_subset="s0")
+    assert row["value"] == pytest.approx(PEOPLE[0].mean())
+    assert "no unrated source" in row["note"]
+    assert "random sample" not in row["note"]
     worth = row_of(rows, "rating_worth", system_subset="s0")
     assert worth["value"] == 1
 

@@ -47,8 +47,8 @@ def test_a_reply_counts_for_the_first_dataset_and_the_first_judge(
     monkeypatch.setattr(tables, "BUCKET", bucket)
     usage = cost.bought_by(cost._first_bought(paths))
     counts = {
-        buyer: (own.replies, own.tokens["prompt"], own.without)
-        for buyer, own in usage.items()
+        buyer: (own_part.replies, own_part.tokens["prompt"], own_part.without)
+        for buyer, own_part in usage.items()
     }
     assert counts == {
         ("one", None): (2, 4, 1),
@@ -57,8 +57,8 @@ def test_a_reply_counts_for_the_first_dataset_and_the_first_judge(
     }
     assert (
         sum(
-            own.replies
-            for own in cost.bought_by(cost._first_bought(paths[:1])).values()
+            own_part.replies
+            for own_part in cost.bought_by(cost._first_bought(paths[:1])).values()
         )
         == 3
     )
@@ -175,7 +175,7 @@ def test_losses_are_means_over_replies_and_their_change_is_paired(
     assert width["change"] < width["before"]
 
 
-def test_replies_about_one_source_go_together(tmp_path: Path) -> None:
+def test_replies_about_a_single_source_go_together(tmp_path: Path) -> None:
     """Where all is about one source, nothing tells how far another one would be off."""
     alone = [{**row, "item": "i00"} for row in CLEAR]
     result = rows(tmp_path, alone, TRUE)

@@ -40,7 +40,7 @@ ABLATIONS += ["ignore-others", "naming-others"]
 
 
 def test_a_cell_names_aspect_and_criterion() -> None:
-    assert [split(joined(*one)) for one in (("a", None), ("a", "b"))] == [
+    assert [split(joined(*each)) for each in (("a", None), ("a", "b"))] == [
         ("a", None),
         ("a", "b"),
     ]
@@ -191,18 +191,20 @@ def test_numbers_stand_at_their_criterion(study: AskedStudy) -> None:
             assert {(row["aspect"], row["criterion"]) for row in rows} == {
                 ("naturalness", criterion)
             }
-    found = [row for row in study.rows("agreement") if row["statistic"] == "pearson"]
-    assert {row["criterion"] for row in found if row["judge"] == "terse"} == {
+    collected = [
+        row for row in study.rows("agreement") if row["statistic"] == "pearson"
+    ]
+    assert {row["criterion"] for row in collected if row["judge"] == "terse"} == {
         *ABLATIONS
     }
-    assert {row["aspect"] for row in found} == {
+    assert {row["aspect"] for row in collected} == {
         "naturalness"
     }  # no average over wordings
     people = [row for row in study.rows("agreement") if row["judge"] == "human"]
     assert {row["criterion"] for row in people} == {None}
     rules = {
         row["value"]
-        for row in found
+        for row in collected
         if row["judge"] == "rules" and row["level"] == "pooled"
     }
     assert len(rules) == 1  # what computes looks at the aspect alone

@@ -61,19 +61,19 @@ def test_judges_are_compared_without_the_same_items_and_a_twin_differs_in_nothin
         ends = (None, None) if "_min" in name else (0.0, 0.0)  # a minimum is not smooth
         assert (same["value"], same["ci_low"], same["ci_high"]) == (0.0, *ends)
     gap = row_of(rows, "difference_D_avg_exact", judge="good", judge_b="blind")
-    own = row_of(rows, "D_avg_exact", judge="good")
+    row = row_of(rows, "D_avg_exact", judge="good")
     assert (
         gap["ci_low"] > 0
         and gap["n"] == ITEMS
         and gap["method"] == "jackknife-t over 40 sources"
     )
-    assert own["ci_low"] < own["value"] and gap["note"] == ""
+    assert row["ci_low"] < row["value"] and gap["note"] == ""
 
 
 def test_judges_with_different_shares_are_compared_on_shared_items_with_a_note() -> (
     None
 ):
-    whole, part = scored(1, 0.8), scored(1, 0.4, seed=2)
+    complete, part = scored(1, 0.8), scored(1, 0.4, seed=2)
     cards = {"part": {"share": 0.5}}
     items = [f"i{item:02}" for item in range(ITEMS)]
     chosen = share_of(items, 0.5, seed=7, dataset="d")
@@ -84,13 +84,15 @@ def test_judges_with_different_shares_are_compared_on_shared_items_with_a_note()
         }
         for name, aspects in part.items()
     }
-    rows = list(discernment.rows(study({"whole": whole, "part": by_name}, cards=cards)))
+    rows = list(
+        discernment.rows(study({"whole": complete, "part": by_name}, cards=cards))
+    )
     gap = row_of(rows, "difference_D_avg", judge="whole")
     cut = {
         name: {
             aspect: np.where(given, values, NAN) for aspect, values in aspects.items()
         }
-        for name, aspects in whole.items()
+        for name, aspects in complete.items()
     }
     alone = list(
         discernment.rows(
@@ -145,15 +147,17 @@ def test_what_lies_in_the_normal_tail_is_noted_where_the_normal_limit_is_used(
         "D_min",
         "D_min_exact",
     ):
-        found = rows_of(rows, name, aspect="")[0]
+        result = rows_of(rows, name, aspect="")[0]
         test = (
             "exact"
             if limit == 1000 and name.split("_")[-1] in ("hmp", "exact")
             else "asymptotic"
         )
-        assert f"{test} p" in found["method"] and "jackknife-t" in found["method"], name
-        assert found["value"] > 5
-        assert (discernment.BEYOND in found["note"]) == (test == "asymptotic"), name
+        assert f"{test} p" in result["method"] and "jackknife-t" in result["method"], (
+            name
+        )
+        assert result["value"] > 5
+        assert (discernment.BEYOND in result["note"]) == (test == "asymptotic"), name
 
 
 def dropped(**falls: list[float]) -> dict[str, dict[str, Floats]]:
@@ -203,7 +207,7 @@ def test_an_aspect_that_weighs_nothing_gives_no_width() -> None:
         for name in ("D", "D_ew")
         for cut in ("typos", "cuts")
     }
-    assert [at for at, told in noted.items() if told] == [("D_ew", "typos")]
+    assert [at for at, result in noted.items() if result] == [("D_ew", "typos")]
 
 
 def test_a_minimum_has_the_interval_of_its_least_cell_and_the_p_of_all() -> None:
@@ -373,7 +377,7 @@ def test_a_judge_with_too_small_a_context_is_not_run_on_the_rest() -> None:
     )
 
 
-def test_one_missing_aspect_is_named() -> None:
+def test_a_single_missing_aspect_is_named() -> None:
     judge = {name: dict(aspects) for name, aspects in scored(1, 0.8).items()}
     judge["typos.minor"]["true"] = np.full(ITEMS, NAN)
     rows = list(discernment.rows(study({"good": judge})))
@@ -401,8 +405,8 @@ def test_shares_by_score_are_those_of_the_texts_and_sum_to_one() -> None:
         assert mean["ci_low"] < mean["value"] < mean["ci_high"]
         shares = rows_of(rows, "score_share", perturbation=name)
         assert [row["k"] for row in shares] == list(range(1, 21))
-        found, _ = np.histogram(values[np.isfinite(values)], bins=20, range=(1, 5))
-        assert [row["value"] for row in shares] == pytest.approx(found / found.sum())
+        result, _ = np.histogram(values[np.isfinite(values)], bins=20, range=(1, 5))
+        assert [row["value"] for row in shares] == pytest.approx(result / result.sum())
         assert {row["n_missing"] for row in shares} == {int(np.isnan(values).sum())}
     assert row_of(rows, "score_mean", perturbation="typos")["n_missing"] == 4
     assert [row_of(rows, f"range_{end}")["value"] for end in ("bottom", "top")] == [

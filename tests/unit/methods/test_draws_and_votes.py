@@ -145,7 +145,7 @@ def test_who_always_takes_the_first_says_nothing() -> None:
     assert votes["nontransitive_share"] == (None, 0, ITEMS * 4)
 
 
-def test_who_goes_round_in_circles_is_found_out() -> None:
+def test_who_goes_round_in_circles_is_detected() -> None:
     # of four systems 0 beats 1, 1 beats 2, 2 beats 3, 3 beats 0, 0 beats 2 and 1 beats
     # 3: the triples 0 1 3 and 0 2 3 are circles, 0 1 2 and 1 2 3 are not
     beaten = {(0, 1), (1, 2), (2, 3), (3, 0), (0, 2), (1, 3)}
@@ -154,7 +154,7 @@ def test_who_goes_round_in_circles_is_found_out() -> None:
     assert votes["order_consistency"] == (1, len(PAIRS), 0)
 
 
-def test_a_vote_in_one_order_is_a_verdict_and_no_vote_is_missing() -> None:
+def test_a_vote_in_a_single_order_is_a_verdict_and_no_vote_is_missing() -> None:
     def vote(a: int, b: int) -> float | None:
         if ITEM[a] == 0 or a > b:
             return None
@@ -167,7 +167,7 @@ def test_a_vote_in_one_order_is_a_verdict_and_no_vote_is_missing() -> None:
     assert votes["order_consistency"] == (None, 0, len(PAIRS))
 
 
-def test_votes_on_other_texts_have_their_place_and_no_people() -> None:
+def test_votes_on_other_texts_have_their_location_and_no_people() -> None:
     others = [
         {
             **{
@@ -238,11 +238,11 @@ def test_every_row_of_every_table_is_signed_and_fits_its_table(tmp_path: Path) -
         write_table("results", table_of("results", rows), tmp_path / f"{name}.parquet")
         assert len({row["signature"] for row in rows}) > 1
         for row in rows:
-            said = (
+            values = (
                 *(f"judge:{row['judge']}|", "data:d@0123abcd|", "|seed:7|"),
                 f"|stat:{row['statistic']}|level:{row['level']}|",
             )
-            assert all(part in row["signature"] for part in said)
+            assert all(part in row["signature"] for part in values)
 
 
 @pytest.mark.simulation

@@ -41,7 +41,7 @@ from methods_setup import (
 )
 
 
-def test_every_subset_has_every_correlation_and_every_row_its_own_place() -> None:
+def test_every_subset_has_every_correlation_and_every_row_its_location() -> None:
     for aspect in (*ASPECTS, "average"):
         for statistic, level in PLACES:
             result = rows_of(ensemble_rows(), statistic, aspect=aspect, level=level)
@@ -149,9 +149,9 @@ def test_differences_are_on_the_texts_that_both_score() -> None:
         "good": {aspect: less(GOOD[aspect], slice(0, 12)) for aspect in ASPECTS}
     }
     table, where = rows(gaps), {"aspect": "clear", "level": "pooled"}
-    whole = row_of(table, "pearson", judge_b=WHOLE, **where)
+    row = row_of(table, "pearson", judge_b=WHOLE, **where)
     single = row_of(table, "pearson", judge_b="good", **where)
-    assert (whole["n"], single["n"], single["n_missing"]) == (N, N - 12, 12)
+    assert (row["n"], single["n"], single["n_missing"]) == (N, N - 12, 12)
     people, every = mean_rating(RATINGS["clear"]), mean_of(gaps)["clear"]
     r = [np.corrcoef(x[12:], people[12:])[0, 1] for x in (every, GOOD["clear"])]
     more = row_of(table, "difference_pearson", judge_b="good", **where)
@@ -210,7 +210,7 @@ def test_the_effective_number_is_that_of_the_mean_error_correlation() -> None:
     assert (mean["value"], mean["n"]) == (pytest.approx(np.mean(each)), 3)
     assert number["value"] == pytest.approx(3 / (1 + 2 * mean["value"]))
     people = mean_rating(RATINGS["true"])
-    errors = [own["true"] - people for own in THREE.values()]
+    errors = [own_part["true"] - people for own_part in THREE.values()]
 
     def independent(kept: Any) -> float:
         r = np.corrcoef([error[kept] for error in errors])[np.triu_indices(3, 1)].mean()
@@ -302,12 +302,12 @@ def test_an_ensemble_that_cannot_judge_says_why() -> None:
 def test_an_ensemble_that_compares_with_references_is_rated_without_them() -> None:
     result = rows(card={"references": True}, reference_systems=["s0"])
     assert {row["system_subset"] for row in result} == {WITHOUT_REFERENCES}
-    whole = row_of(result, "pearson", aspect="clear", level="pooled", judge_b=WHOLE)
+    complete = row_of(result, "pearson", aspect="clear", level="pooled", judge_b=WHOLE)
     kept = SYSTEM != 0
     wanted = np.corrcoef(
         mean_of(THREE)["clear"][kept], mean_rating(RATINGS["clear"])[kept]
     )[0, 1]
-    assert whole["value"] == pytest.approx(wanted) and whole["n"] == N - ITEMS
+    assert complete["value"] == pytest.approx(wanted) and complete["n"] == N - ITEMS
 
 
 def test_an_aspect_that_a_member_does_not_judge_has_no_rows() -> None:
@@ -382,9 +382,9 @@ def test_its_numbers_are_of_the_texts_that_it_and_the_ensemble_score() -> None:
         np.corrcoef(x[both], PEOPLE["clear"][both])[0, 1]
         for x in (clear, TAUGHT["clear"])
     ]
-    apart = row_of(table, "student_difference_pearson", **CLEAR)
-    assert apart["value"] == pytest.approx(r[0] - r[1])
-    assert (apart["n"], apart["n_missing"]) == (N - 15, 15)
+    row = row_of(table, "student_difference_pearson", **CLEAR)
+    assert row["value"] == pytest.approx(r[0] - r[1])
+    assert (row["n"], row["n_missing"]) == (N - 15, 15)
     teacher = row_of(table, "student_with_teacher_pearson", **CLEAR)
     assert teacher["value"] == pytest.approx(
         np.corrcoef(clear[both], TAUGHT["clear"][both])[0, 1]
@@ -404,14 +404,14 @@ def test_a_judge_that_has_learnt_all_is_as_good_as_its_teacher_on_any_scale() ->
     result = rows(student=same)
     for statistic, level in PLACES:
         where = {"aspect": "true", "level": level}
-        apart = row_of(result, f"student_difference_{statistic}", **where)
-        assert [apart[key] for key in ("value", "ci_low", "ci_high")] == pytest.approx(
-            [0, 0, 0]
-        )
-        whole = row_of(result, statistic, judge_b=WHOLE, **where)
+        separate = row_of(result, f"student_difference_{statistic}", **where)
+        assert [
+            separate[key] for key in ("value", "ci_low", "ci_high")
+        ] == pytest.approx([0, 0, 0])
+        row = row_of(result, statistic, judge_b=WHOLE, **where)
         alone = row_of(result, f"student_{statistic}", **where)
         assert [alone[key] for key in ("value", "ci_low", "ci_high")] == pytest.approx(
-            [whole[key] for key in ("value", "ci_low", "ci_high")]
+            [row[key] for key in ("value", "ci_low", "ci_high")]
         )
     for level in ("pooled", "by_source", "by_system"):
         teacher = row_of(
@@ -423,9 +423,9 @@ def test_a_judge_that_has_learnt_all_is_as_good_as_its_teacher_on_any_scale() ->
 @pytest.mark.heavy
 def test_differences_are_paired() -> None:
     result = rows(student=TAUGHT)
-    apart = row_of(result, "student_difference_pearson", **CLEAR)
+    separate = row_of(result, "student_difference_pearson", **CLEAR)
     alone = row_of(result, "student_pearson", **CLEAR)
-    assert apart["ci_high"] - apart["ci_low"] < alone["ci_high"] - alone["ci_low"]
+    assert separate["ci_high"] - separate["ci_low"] < alone["ci_high"] - alone["ci_low"]
     average = row_of(
         result, "student_difference_pearson", aspect="average", level="pooled"
     )
@@ -440,22 +440,24 @@ def test_differences_are_paired() -> None:
 @pytest.mark.heavy
 def test_a_judge_of_a_share_of_the_items_is_compared_on_these() -> None:
     result = rows(student=TAUGHT, share=0.8)
-    alone, apart = (
+    alone, separate = (
         row_of(result, f"student_{name}pearson", **CLEAR)
         for name in ("", "difference_")
     )
-    assert (alone["n"], alone["n_missing"], apart["n"]) == (
+    assert (alone["n"], alone["n_missing"], separate["n"]) == (
         N * 12 // ITEMS,
         0,
         N * 12 // ITEMS,
     )
-    assert "over 12 sources" in alone["method"] and "over 12 sources" in apart["method"]
+    assert (
+        "over 12 sources" in alone["method"] and "over 12 sources" in separate["method"]
+    )
     average = row_of(result, "student_pearson", aspect="average", level="pooled")
     assert "over 12 sources" in average["method"]
     assert row_of(result, "pearson", judge_b=WHOLE, **CLEAR)["n"] == N
 
 
-def test_a_judge_of_one_verdict_is_reported() -> None:
+def test_a_judge_of_a_single_verdict_is_reported() -> None:
     result = rows(student=CONSTANT)
     for name in ("student_pearson", "student_with_teacher_pearson"):
         assert (

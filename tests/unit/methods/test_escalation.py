@@ -32,18 +32,18 @@ def drawn(
     return first, second
 
 
-def test_one_judge_before_a_person_has_the_threshold_of_its_confidence() -> None:
+def test_a_single_judge_before_a_person_has_the_threshold_of_its_confidence() -> None:
     rng = np.random.default_rng(5)
     source = np.arange(300) // 2
     for _ in range(20):
         judge, _second = drawn(rng, 300)
         alone = confidence_from(Stated(judge.confidence, judge.right, source))
-        found = cascade_from([judge], source)
-        assert found.thresholds == (
+        result = cascade_from([judge], source)
+        assert result.thresholds == (
             None if alone.threshold is None else (alone.threshold,)
         )
-        assert found.left == pytest.approx(1 - alone.coverage)
-        assert found.bound == alone.bound
+        assert result.left == pytest.approx(1 - alone.coverage)
+        assert result.bound == alone.bound
 
 
 def test_a_second_judge_leaves_less_to_people() -> None:
@@ -59,22 +59,22 @@ def test_a_second_judge_leaves_less_to_people() -> None:
 
 
 @pytest.mark.simulation
-def test_the_guarantee_of_the_whole_cascade_holds() -> None:
+def test_the_guarantee_of_the_complete_cascade_holds() -> None:
     """The true error is that of the chances by which the verdicts were drawn."""
     rng = np.random.default_rng(7)
     source = np.arange(250)
     broken = kept = 0
     for _ in range(500):
         cheap, dear = drawn(rng, 250, 0.03)
-        found = cascade_from([cheap, dear], source)
-        if found.thresholds is None:
+        result = cascade_from([cheap, dear], source)
+        if result.thresholds is None:
             continue
         kept += 1
         chances = [
             SureJudge(judge.confidence, judge.confidence - 0.03)
             for judge in (cheap, dear)
         ]
-        taken = taken_by(chances, found.thresholds)
+        taken = taken_by(chances, result.thresholds)
         broken += float(np.nanmean(taken.wrong)) > 0.1
     # A cascade is found in 140 studies; in the others there is no promise to break.
     assert kept > 100
@@ -100,9 +100,9 @@ def test_a_case_without_verdict_or_confidence_is_passed_on() -> None:
 def test_a_cascade_without_guarantee_says_why(
     confidence: np.ndarray, right: np.ndarray, why: str
 ) -> None:
-    found = cascade_from([SureJudge(confidence, right)], np.arange(right.size))
-    assert found.thresholds is None and found.left == 1.0
-    assert why in found.why
+    result = cascade_from([SureJudge(confidence, right)], np.arange(right.size))
+    assert result.thresholds is None and result.left == 1.0
+    assert why in result.why
 
 
 def test_shares_are_shares() -> None:

@@ -79,8 +79,8 @@ def market(
     for judge, table in (draws or {}).items():
         where = {"perturbation": "systems", "judge": judge, "aspect": "clear"}
         for (draw, at), value in np.ndenumerate(table):
-            place = {"target": TARGETS[at], "draw": draw, "value": float(value)}
-            tables.add("draws", **where, **place)
+            content = {"target": TARGETS[at], "draw": draw, "value": float(value)}
+            tables.add("draws", **where, **content)
     data = bought(tables, folder, prices, facts or {}, aspect, aspects, **fields)
     return [*frontier.rows(data)]
 
@@ -107,8 +107,8 @@ def bought(
     grid = every[aspects[0]]["values"]
     judges = {}
     for judge, price in prices.items():
-        own = {"price": price, "asked": True, **facts.get(judge, {})}
-        judges[judge] = judge_facts(aspects, grid, (0.0, 1.0)) | own
+        content = {"price": price, "asked": True, **facts.get(judge, {})}
+        judges[judge] = judge_facts(aspects, grid, (0.0, 1.0)) | content
     given: Row = {"ratings": "people", "aspects": every, "bought": [path]}
     given |= {"as_rater": {"margin": 0.05, "raters": "expert"}, "judges": judges}
     given |= {"claims": CLAIM_TARGETS, **fields}
@@ -156,7 +156,7 @@ def test_who_is_no_candidate_is_counted_and_named(tmp_path: Path) -> None:
     assert unknown["value"] is None and "no price" in unknown["note"]
 
 
-def test_judges_of_one_family_make_no_jury(tmp_path: Path) -> None:
+def test_judges_of_a_single_family_make_no_jury(tmp_path: Path) -> None:
     facts = {judge: {"family": "one"} for judge in SCORES}
     rows = market(tmp_path, SCORES, PRICES, facts=facts)
     assert not [row for row in rows if "+" in row["judge"]]
@@ -205,7 +205,7 @@ def test_a_study_without_claims_says_what_it_needs(tmp_path: Path) -> None:
     assert "agreement" in row_of(rows, "candidates")["note"]
 
 
-def test_the_mean_over_aspects_has_a_choice_of_its_own(tmp_path: Path) -> None:
+def test_the_mean_over_aspects_has_a_separate_a_choice(tmp_path: Path) -> None:
     rows = market(tmp_path, SCORES, PRICES, aspects=("clear", "true"))
     mean = row_of(rows, "normal_scores", judge="best", aspect="average")
     each = [

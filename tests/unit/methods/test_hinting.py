@@ -29,13 +29,13 @@ Values = list[float | None]
 
 
 def hinted(
-    folder: Path, first: Values, second: Values | None, told: Values, hint: float = 5
+    folder: Path, first: Values, second: Values | None, message: Values, hint: float = 5
 ) -> EvaluationData:
     """Return a study of judge `told`, held against `base`: what each said of the first
     texts.
     """
-    said: list[tuple[str, int, Values]] = [("base", 0, first), ("told", 0, told)]
-    said += [("base", 1, second)] if second is not None else []
+    text: list[tuple[str, int, Values]] = [("base", 0, first), ("told", 0, message)]
+    text += [("base", 1, second)] if second is not None else []
     rows: list[dict[str, Any]] = [
         {
             **{"judge": judge, "aspect": ASPECTS[0], "target": target, "draw": draw},
@@ -45,7 +45,7 @@ def hinted(
             },
             **{"status": "unparsed" if value is None else "ok", "value": value},
         }
-        for judge, draw, values in said
+        for judge, draw, values in text
         for target, value in zip(TARGETS, values, strict=False)
     ]
     path = folder / "rationales.parquet"
@@ -64,8 +64,8 @@ def pairs(data: EvaluationData) -> Any:
 
 def test_what_the_hint_moves_less_what_a_second_draw_moves(tmp_path: Path) -> None:
     # the hint is 5: the last text says so by itself, and does not count
-    own = hinted(tmp_path, [1, 1, 1, 2, 5], [1, 5, 5, 2, 1], [5, 1, 5, 2, 1])
-    result = pairs(own)
+    own_part = hinted(tmp_path, [1, 1, 1, 2, 5], [1, 5, 5, 2, 1], [5, 1, 5, 2, 1])
+    result = pairs(own_part)
     assert result.moved.tolist() == [1, -1, 0, 0]
     assert (result.lost, result.lost_share) == (0, 0)
     assert result.effect().value == 0
@@ -74,10 +74,10 @@ def test_what_the_hint_moves_less_what_a_second_draw_moves(tmp_path: Path) -> No
 def test_a_text_that_lacks_any_of_three_scores_is_lost_if_it_may_count(
     tmp_path: Path,
 ) -> None:
-    own = hinted(
+    own_part = hinted(
         tmp_path, [1, None, 1, 5, 1], [None, 1, 1, None, 1], [5, 5, None, 5, 5]
     )
-    result = pairs(own)
+    result = pairs(own_part)
     assert result.moved.tolist() == [1]
     assert result.lost == 3
     assert result.lost_share == 0.75
@@ -89,9 +89,9 @@ def test_without_a_second_draw_nothing_is_known(tmp_path: Path) -> None:
     assert pairs(hinted(tmp_path, [1, 1], None, [5, 1])) is None
 
 
-def test_texts_of_one_item_are_no_items_of_their_own(tmp_path: Path) -> None:
-    one = [1.0] * 60
-    result = pairs(hinted(tmp_path, list(one), list(one), list(one))).effect()
+def test_texts_of_a_single_item_are_no_items_of_their_own(tmp_path: Path) -> None:
+    values = [1.0] * 60
+    result = pairs(hinted(tmp_path, list(values), list(values), list(values))).effect()
     assert (result.n, result.value) == (60, 0)
     assert (result.ci_low, result.ci_high) == (
         tango_corrected_low(0, 0, 15),
@@ -105,8 +105,8 @@ def test_73_items_without_a_change_are_the_fewest_that_show_anything() -> None:
 
 def test_a_score_of_the_first_draw_rests_on_it_alone() -> None:
     values = np.array([[1, 5], [np.nan, 4], [2, np.nan], [np.nan, np.nan]])
-    found, given = scores(values, np.full(4, 2), "first")
-    assert found[[0, 2]].tolist() == [1, 2] and np.isnan(found[[1, 3]]).all()
+    result, given = scores(values, np.full(4, 2), "first")
+    assert result[[0, 2]].tolist() == [1, 2] and np.isnan(result[[1, 3]]).all()
     assert given.tolist() == [2, 1, 1, 0]
 
 
@@ -151,22 +151,22 @@ def test_claims(
 
 
 def test_a_right_hint_that_sways_is_no_failure(tmp_path: Path) -> None:
-    own = hinted(tmp_path, [1.0] * 60, [1.0] * 60, [5.0] * 60)
-    own.spec.hinted["told"] = replace(own.spec.hinted["told"], rating="right")
-    assert list(perturbations.hint_claims(own)) == []
+    own_part = hinted(tmp_path, [1.0] * 60, [1.0] * 60, [5.0] * 60)
+    own_part.spec.hinted["told"] = replace(own_part.spec.hinted["told"], rating="right")
+    assert list(perturbations.hint_claims(own_part)) == []
 
 
 def test_means_of_several_draws_follow_no_hint_and_it_says_so(tmp_path: Path) -> None:
     n = len(TARGETS)
-    own = hinted(tmp_path, [1.0] * n, None, [5.0] * n)
+    changed = hinted(tmp_path, [1.0] * n, None, [5.0] * n)
     means = {
         name: {ASPECTS[0]: np.full(n, x)} for name, x in (("base", 1.0), ("told", 5.0))
     }
-    own = dataclasses.replace(own, scores=study(means).scores)
-    assert row_of(robustness.rows(own), "difference_follow_rate")["value"] == 1
-    change(own.spec, "told", draws=5, discrete=False)
+    changed = dataclasses.replace(changed, scores=study(means).scores)
+    assert row_of(robustness.rows(changed), "difference_follow_rate")["value"] == 1
+    change(changed.spec, "told", draws=5, discrete=False)
     for name in ("follow_rate", "difference_follow_rate"):
-        row = row_of(robustness.rows(own), name)
+        row = row_of(robustness.rows(changed), name)
         assert (row["value"], row["note"]) == (None, injection.SEVERAL_DRAWS)
 
 
@@ -183,14 +183,14 @@ def test_attack_and_counterpart_are_compared_on_texts_with_both_scores() -> None
         for aspect in ("clear", "true")
     }
     degrees = [["note", degree, "sentence"] for degree in ("attack", "inert")]
-    own = confused({"j": scores}, perturbed=degrees, attacks={"note": False})
-    injection_rows = list(injection.injection_rows(own))
+    own_part = confused({"j": scores}, perturbed=degrees, attacks={"note": False})
+    injection_rows = list(injection.injection_rows(own_part))
     for aspect in ("clear", "true", "average"):
-        for name, whole in (("injection_shift", 0.75), ("obey_rate", 1.0)):
+        for name, complete in (("injection_shift", 0.75), ("obey_rate", 1.0)):
             where = {"aspect": aspect, "perturbation": "note"}
             values = [
                 row_of(injection_rows, name, degree=degree, **where)["value"]
                 for degree in ("attack", "inert")
             ]
-            assert values == pytest.approx([whole, whole / 2])
+            assert values == pytest.approx([complete, complete / 2])
             assert row_of(injection_rows, f"difference_{name}", **where)["value"] == 0

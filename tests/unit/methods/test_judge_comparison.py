@@ -102,12 +102,12 @@ def test_a_difference_is_the_first_less_the_second_and_turns_with_the_order() ->
 def test_mean_difference_over_aspects_equals_difference_of_means_by_deletion() -> None:
     data = study({"good": GOOD, "noisy": NOISY, "constant": CONSTANT})
     rows = list(comparison.rows(data))
-    place = ("pearson", "pooled")
+    values = ("pearson", "pooled")
     means = [
         np.mean(
             [
                 ranked(data.systems, scores[name], RATINGS[name].mean(axis=0))[
-                    place
+                    values
                 ].rows
                 for name in ASPECTS
             ],
@@ -133,7 +133,7 @@ def test_mean_difference_over_aspects_equals_difference_of_means_by_deletion() -
     assert rows_of(single, aspect="clear") and not rows_of(single, aspect=AVERAGE)
 
 
-def test_p_values_are_corrected_over_the_pairs_of_one_place() -> None:
+def test_p_values_are_corrected_over_the_pairs_of_a_single_location() -> None:
     places = {
         (row["aspect"], row["level"]) for row in rows_of(comparison_rows(), "p_pearson")
     }
@@ -196,10 +196,10 @@ def test_two_judges_are_compared_on_the_targets_that_both_have() -> None:
     assert (gap["value"], gap["n"]) == (pytest.approx(want), 28)
     assert gap["n_missing"] == N - 28
     assert row_of(rows, "p_pearson")["n"] == 28
-    own = [r_of(first[20:], y[20:]), r_of(last[:48], y[:48])]
+    values = [r_of(first[20:], y[20:]), r_of(last[:48], y[:48])]
     assert [row["value"] for row in rows_of(rows, "rank_pearson")] == [
-        2 - (own[0] > own[1]),
-        1 + (own[0] > own[1]),
+        2 - (values[0] > values[1]),
+        1 + (values[0] > values[1]),
     ]
 
 
@@ -250,13 +250,13 @@ def test_a_control_is_held_against_a_metric_on_the_same_texts() -> None:
     cards = {"metric": {"references": True}}
     judges: Any = on_clear(metric=metric) | {"a-control": {"clear": control}}
     rows = list(agreement.rows(study(judges, cards=cards, reference_systems=["s3"])))
-    own = row_of(rows, "pearson", judge="metric", level="pooled")
+    own_part = row_of(rows, "pearson", judge="metric", level="pooled")
     best = {
         row["system_subset"]: row["value"]
         for row in rows_of(rows, "pearson", judge="a-control", level="pooled")
     }
-    assert best[WITHOUT_REFERENCES] is None and own["value"] < best[None]
-    assert "below control" not in own["note"]
+    assert best[WITHOUT_REFERENCES] is None and own_part["value"] < best[None]
+    assert "below control" not in own_part["note"]
 
 
 def test_a_judge_on_a_scale_of_its_own_is_correlated_and_has_no_classes_in_common() -> (
@@ -437,10 +437,10 @@ def test_a_judge_with_references_is_rated_without_the_systems_that_are_them(
 ) -> None:
     rows = list(agreement.rows(referred(exclude_reference_systems=exclude)))
     result = rows_of(rows, "pearson", judge="metric", level="pooled")
-    apart = SYSTEM != 3
+    holds = SYSTEM != 3
     y = RATINGS["clear"].mean(axis=0)
     want: dict[Any, Any] = {
-        WITHOUT_REFERENCES: (45, pytest.approx(r_of(GOOD["clear"][apart], y[apart])))
+        WITHOUT_REFERENCES: (45, pytest.approx(r_of(GOOD["clear"][holds], y[holds])))
     }
     if not exclude:
         want[None] = (60, pytest.approx(r_of(GOOD["clear"], y)))

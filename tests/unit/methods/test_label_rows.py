@@ -189,10 +189,10 @@ def test_a_judge_with_numbers_has_labels_by_its_threshold() -> None:
 def test_a_threshold_is_chosen_without_the_source_that_it_labels() -> None:
     gold, source = np.array([0.0, 1.0, 0.0, 1.0, 1.0]), np.array([0, 0, 1, 1, 2])
     scores = np.array([1.0, 9.0, 3.0, 5.0, 4.0])
-    found, thresholds = cross_fitted(gold, scores, source)
+    result, thresholds = cross_fitted(gold, scores, source)
     # without source 2 the best is 5, which rejects the text that 4 would let pass
     assert thresholds.tolist() == [4.0, 4.0, 5.0]
-    assert found.tolist() == [0.0, 1.0, 0.0, 1.0, 0.0]
+    assert result.tolist() == [0.0, 1.0, 0.0, 1.0, 0.0]
     only, none = cross_fitted(
         np.array([0.0, 1.0]), np.array([1.0, 2.0]), np.array([0, 1])
     )
@@ -305,8 +305,8 @@ def test_the_alternative_annotator_of_labels_without_an_order_is_by_equal_labels
         weights=data.weights,
         closeness="rmse" if ordered else "accuracy",
     )
-    there, absent = ("agreement", "labels") if ordered else ("labels", "agreement")
-    assert by_table == {there: [wanted.value], absent: []}
+    present, absent = ("agreement", "labels") if ordered else ("labels", "agreement")
+    assert by_table == {present: [wanted.value], absent: []}
 
 
 def test_unordered_labels_have_a_nominal_alpha_of_people_and_with_each_judge() -> None:
@@ -347,10 +347,10 @@ def test_an_ensemble_of_labels_has_the_label_of_most_members(ordered: bool) -> N
         )
     )
     votes = majority(np.stack([*members.values()]).T)
-    most = row_of(rows, "label_accuracy", judge_b="a+b+c", aspect="clear")
+    limit = row_of(rows, "label_accuracy", judge_b="a+b+c", aspect="clear")
     known = ~np.isnan(votes)
-    assert most["value"] == np.mean(votes[known] == people[known])
-    assert (most["n"], most["n_missing"]) == (known.sum(), N - known.sum())
+    assert limit["value"] == np.mean(votes[known] == people[known])
+    assert (limit["n"], limit["n_missing"]) == (known.sum(), N - known.sum())
     two = np.stack([members["a"], members["b"]])
     tied = row_of(rows, "label_accuracy", judge_b="a+b", aspect="clear")
     assert tied["n_missing"] == np.count_nonzero(two[0] != two[1]) > 0

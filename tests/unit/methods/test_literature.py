@@ -26,8 +26,8 @@ def test_measures_of_the_literature_equal_those_of_the_table_of_agreement(
     field = study(judges)
     result = numbers(literature.rows(field))
     known = numbers(agreement.rows(field))
-    assert {place: known[place] for place in result} == result
-    measures = {place[2:] for place in result}
+    assert {location: known[location] for location in result} == result
+    measures = {location[2:] for location in result}
     every = {measure for _, group in literature.OF_RATINGS for measure in group}
     assert measures == every
-    assert {place[0] for place in result} == {*judges}
+    assert {location[0] for location in result} == {*judges}

@@ -126,7 +126,7 @@ def test_what_is_below_the_best_control_says_so_and_nothing_else_does() -> None:
         pearson_row("judge", 0.4),
         pearson_row("judge", -0.9, note="no interval: 9 sources"),
     ]
-    apart: list[Any] = [
+    values: list[Any] = [
         *(pearson_row("judge", value) for value in (0.5, 0.6, None)),
         pearson_row("human", 0.1),
         *(pearson_row("judge", -1.0, statistic=name) for name in sorted(BIASES)),
@@ -137,13 +137,13 @@ def test_what_is_below_the_best_control_says_so_and_nothing_else_does() -> None:
         pearson_row("judge", 0.1, statistic="spearman"),
         pearson_row("control-a", None, statistic="spearman"),
     ]
-    result = below_controls(data, [*below, *controls, *apart])
+    result = below_controls(data, [*below, *controls, *values])
     warning = "warning: below control control-b (0.500)"
     assert [row["note"] for row in result[:2]] == [
         warning,
         f"no interval: 9 sources; {warning}",
     ]
-    assert result[2:] == [*controls, *apart]
+    assert result[2:] == [*controls, *values]
 
 
 @pytest.mark.heavy
@@ -179,7 +179,7 @@ def test_noisy_judge_has_a_warning_where_a_control_is_better_and_the_good_none()
 @pytest.mark.parametrize(
     ("others", "given", "share"), [(3, 60, "95.0%"), (2, 50, "96.0%")]
 )
-def test_a_judge_of_nearly_one_score_is_degenerate(
+def test_a_judge_of_nearly_a_single_score_is_degenerate(
     others: int, given: int, share: str
 ) -> None:
     x = np.where(np.arange(N) < others, [1.0, 2.0] * (N // 2), 4.0)
@@ -355,8 +355,8 @@ def test_the_average_loses_an_item_in_all_aspects_at_once() -> None:
     averages = rows_of(agreement_rows(), judge="good", aspect=AVERAGE)
     assert {(row["statistic"], row["level"]) for row in averages} == each[0].keys()
     for row in averages:
-        place = (row["statistic"], row["level"])
-        mean = np.mean([one[place].rows for one in each], axis=0)
+        values = (row["statistic"], row["level"])
+        mean = np.mean([entry[values].rows for entry in each], axis=0)
         assert row["value"] == pytest.approx(mean[0])
         ends = (0.0, 1.0) if row["statistic"] in ("acc_eq", "spa") else (-1.0, 1.0)
         expected = jackknife_t(float(mean[0]), mean[1:].tolist(), ends=ends)
@@ -443,10 +443,10 @@ def test_people_have_an_alpha_and_the_ceiling_of_every_statistic_of_judges() -> 
         (row["statistic"], row["level"])
         for row in rows_of(agreement_rows(), judge="good")
     }
-    apart = {(name, "pooled") for name in (*BIASES, "alpha_pair")}
+    collected = {(name, "pooled") for name in (*BIASES, "alpha_pair")}
     tests = {("alt_test_winrate", "pooled"), ("alt_test_advantage", "pooled")}
-    judged = {place for place in judged if not place[0].startswith("as_rater")}
-    assert places - {(name, "pooled") for name in ALPHAS} == judged - apart - tests
+    judged = {location for location in judged if not location[0].startswith("as_rater")}
+    assert places - {(name, "pooled") for name in ALPHAS} == judged - collected - tests
     ratings = RATINGS["clear"]
     each = [
         r_of(ratings[at], np.delete(ratings, at, axis=0).mean(axis=0))

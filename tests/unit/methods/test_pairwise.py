@@ -104,7 +104,7 @@ def test_both_tie_rules_and_ours() -> None:
     assert (half["value"], half["n"]) == (pytest.approx((1 + 1 + 0.5) / 3), 45)
 
 
-def test_a_judge_of_the_first_place_is_right_in_one_order_only() -> None:
+def test_a_judge_of_the_first_location_is_right_in_a_single_order_only() -> None:
     rows = rows_by_place(chosen(compared(lambda *_: 1.0), lambda *_: 1.0))
     right = {
         level: rows["judge", "accuracy_comparison", level]["value"]
@@ -116,7 +116,7 @@ def test_a_judge_of_the_first_place_is_right_in_one_order_only() -> None:
     assert rows["judge", "kappa_orders", "pooled"]["value"] == pytest.approx(0)
 
 
-def test_a_preference_for_its_own_family_beyond_peoples() -> None:
+def test_a_preference_for_its_family_beyond_peoples() -> None:
     """System 0 is of the judge's family; it always chooses it, people two times of
     three.
     """
@@ -214,7 +214,7 @@ def test_strengths_order_systems_and_the_position_is_separately() -> None:
     assert rows["judge", "strength_position", "by_system"]["value"] > 0.5
 
 
-def test_one_more_rater_is_of_peoples_votes() -> None:
+def test_a_single_more_rater_is_of_peoples_votes() -> None:
     judged = compared(lambda _, swapped: -1.0 if swapped else 1.0)
     judged = chosen(
         judged,

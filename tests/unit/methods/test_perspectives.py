@@ -170,13 +170,13 @@ def test_the_mode_of_the_draws_finds_the_rating_and_their_mean_the_order() -> No
     again = perspective_rows(mine, cards=modes, draws=drawn("j", draws))
     for name in ("pearson", "kappa_linear", "accuracy_adjacent"):
         both = [
-            row_of(found, name, judge="j", aspect="clear")["value"]
-            for found in (rows, again)
+            row_of(result, name, judge="j", aspect="clear")["value"]
+            for result in (rows, again)
         ]
         assert both[0] == pytest.approx(both[1])
 
 
-def test_a_tied_mode_is_the_one_nearest_the_mean_and_counted() -> None:
+def test_a_tied_mode_is_the_single_nearest_the_mean_and_counted() -> None:
     draws = np.tile(SHARED, (3, 1))
     at = np.flatnonzero(AGREED & (SHARED == 3))[0]
     draws[:, at] = [3, 5, 2]  # the mean is 10/3
@@ -209,8 +209,8 @@ def test_a_judge_on_another_scale_is_put_into_classes_of_equal_width() -> None:
     )
     for name in ("pearson", "accuracy_adjacent"):  # the same on any linear scale
         both = [
-            row_of(found, name, judge="five", aspect="clear")
-            for found in (rows, linear)
+            row_of(result, name, judge="five", aspect="clear")
+            for result in (rows, linear)
         ]
         assert both[0]["value"] == pytest.approx(both[1]["value"])
     kappa = row_of(linear, "kappa_linear", judge="five", aspect="clear")
@@ -356,12 +356,12 @@ def test_the_order_of_judges_and_what_is_missing_change_no_other_judge(
     turned = perspective_rows({name: FIELD[name] for name in reversed(FIELD)})
     holes = {"good": {name: less(v, [1, 5]) for name, v in GOOD.items()}}
     gone = perspective_rows(FIELD | holes)
-    for found in (turned, gone):
+    for result in (turned, gone):
         for name, level in MEASURES:
             for judge in set(FIELD) - {"good", "constant"}:
                 where = {"judge": judge, "aspect": AVERAGE, "level": level}
                 assert (
-                    row_of(found, name, **where)["value"]
+                    row_of(result, name, **where)["value"]
                     == row_of(rows, name, **where)["value"]
                 )
     row = row_of(gone, "pearson", judge="good", aspect="clear")
@@ -419,7 +419,7 @@ def test_datasets_make_up_a_mean_of_their_averages_and_ranks(rows: list[Row]) ->
 
 
 def test_a_judge_that_no_dataset_ranks_has_no_rank_over_all(rows: list[Row]) -> None:
-    told = [
+    collected = [
         row
         for name in ("a", "b")
         for row in of_dataset(rows, name)
@@ -427,19 +427,19 @@ def test_a_judge_that_no_dataset_ranks_has_no_rank_over_all(rows: list[Row]) -> 
     ]
     ranked = {
         row["judge"]
-        for row in differences.across(told)
+        for row in differences.across(collected)
         if row["statistic"].startswith("rank_")
     }
     assert "good" not in ranked and "noisy" in ranked
     every = differences.across([*of_dataset(rows, "a"), *of_dataset(rows, "b")])
     with_good, without = (
         row_of(table, "rank_kappa_linear", judge="noisy")["value"]
-        for table in (every, differences.across(told))
+        for table in (every, differences.across(collected))
     )
     assert without == with_good - 1
 
 
-def test_a_judge_of_one_dataset_has_no_mean_over_two(rows: list[Row]) -> None:
+def test_a_judge_of_a_single_dataset_has_no_mean_over_two(rows: list[Row]) -> None:
     other = [row for row in of_dataset(rows, "b") if row["judge"] != "good"]
     result = differences.across([*of_dataset(rows, "a"), *other])
     row = row_of(result, "pearson", judge="good")
@@ -550,7 +550,7 @@ def test_a_judge_that_sees_two_errors_is_right_from_two_on() -> None:
     } == {("pooled", "worse", "single")}
 
 
-def test_every_distance_has_its_own_share_and_interval() -> None:
+def test_every_distance_has_a_separate_share_and_interval() -> None:
     rows = votes_told(lambda *pair: sees(*pair, least=lambda item: 1 + item % 3), ALL)
     result = rows_by_distance(rows)
     assert [result[k]["value"] for k in (1, 2, 3)] == [5 / 15, 10 / 15, 1]
@@ -575,9 +575,9 @@ def test_the_order_in_which_texts_are_named_changes_nothing() -> None:
     def vote(item: int, a: int, b: int) -> float:
         return float(np.sign(b - a)) if (item + a + b) % 3 else -1.0
 
-    one = rows_by_distance(votes_told(vote, ALL))
+    each = rows_by_distance(votes_told(vote, ALL))
     other = rows_by_distance(votes_told(vote, ALL[::-1]))
-    assert one == other
+    assert each == other
 
 
 def test_texts_that_people_rated_have_no_such_row() -> None:

@@ -48,7 +48,7 @@ def test_judges_stand_beside_the_ceiling_of_people() -> None:
     assert by_k[2] == pytest.approx(ceiling["value"])  # three raters rated all
 
 
-def test_texts_of_one_source_have_no_variance_of_raters() -> None:
+def test_texts_of_a_single_source_have_no_variance_of_raters() -> None:
     rows = [*reliability.rows(data_of())]
     assert rows_of(rows, "var_rater", level="pooled")
     assert not rows_of(rows, "var_rater", level="by_source")
@@ -110,9 +110,9 @@ def test_a_mean_of_two_texts_has_the_ratings_of_both() -> None:
     )
     parts = place_components(ratings, source, None)
     assert isinstance(parts, Components)
-    found = reliability.systems_of(data, ratings, parts)
-    assert isinstance(found, SystemVariance)
-    assert found.by_source[0] == pytest.approx(0, abs=0.03)
+    systems = reliability.systems_of(data, ratings, parts)
+    assert isinstance(systems, SystemVariance)
+    assert systems.by_source[0] == pytest.approx(0, abs=0.03)
 
 
 def test_few_complete_sources_have_no_plan() -> None:

@@ -67,9 +67,9 @@ def test_points_make_the_score_of_a_response() -> None:
     rows = [*rubrics.rows(data_of({"judge": GRADER}, POINTS))]
     weights = np.array([*POINTS.values()])
     scores = weights @ GRADER / 8
-    whole = row_of(rows, "rubric_score", judge="judge", system_subset=None)
-    assert whole["value"] == pytest.approx(scores.mean())
-    assert whole["n"] == SOURCES * SYSTEMS and ONE_POINT not in whole["note"]
+    row = row_of(rows, "rubric_score", judge="judge", system_subset=None)
+    assert row["value"] == pytest.approx(scores.mean())
+    assert row["n"] == SOURCES * SYSTEMS and ONE_POINT not in row["note"]
     first = row_of(rows, "rubric_score", judge="judge", system_subset="s0")
     assert first["value"] == pytest.approx(scores[::2].mean())
     experts = row_of(rows, "rubric_score", judge="human", system_subset=None)
@@ -77,17 +77,17 @@ def test_points_make_the_score_of_a_response() -> None:
     assert experts["value"] == pytest.approx((weights @ mean_label / 8).mean())
 
 
-def test_without_points_every_criterion_has_one_and_that_is_said() -> None:
+def test_without_points_every_criterion_has_one_and_that_is_reported() -> None:
     rows = [*rubrics.rows(data_of({"judge": GRADER}))]
-    whole = row_of(rows, "rubric_score", judge="judge", system_subset=None)
-    assert whole["value"] == pytest.approx(GRADER.mean())
-    assert ONE_POINT in whole["note"]
+    row = row_of(rows, "rubric_score", judge="judge", system_subset=None)
+    assert row["value"] == pytest.approx(GRADER.mean())
+    assert ONE_POINT in row["note"]
 
 
 def test_only_criteria_with_points_count_where_any_are_stated() -> None:
     rows = [*rubrics.rows(data_of({"judge": GRADER}, {"says-when": 2.0}))]
-    whole = row_of(rows, "rubric_score", judge="judge", system_subset=None)
-    assert whole["value"] == pytest.approx(GRADER[1].mean())
+    complete = row_of(rows, "rubric_score", judge="judge", system_subset=None)
+    assert complete["value"] == pytest.approx(GRADER[1].mean())
     assert {row["aspect"] for row in rows} == {"", "says-when"}
 
 
@@ -117,7 +117,7 @@ def test_a_verdict_that_was_not_read_is_no_unmet_criterion() -> None:
     assert "unread is not unmet" in unmet["note"]
 
 
-def test_each_judge_has_its_own_rows_and_controls_none() -> None:
+def test_each_judge_has_a_separate_rows_and_controls_none() -> None:
     data = data_of({"good": GRADER, "poor": flipped(0.4)}, POINTS)
     rows = [*rubrics.rows(data)]
     good, poor = (

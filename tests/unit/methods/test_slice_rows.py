@@ -91,9 +91,9 @@ def test_a_slice_has_the_number_of_its_texts_alone() -> None:
     mine = np.repeat(LAW, SYSTEMS)
     source = np.repeat(np.arange(SOURCES), SYSTEMS)[mine]
     alone = within_sources(BLIND.ravel()[mine], PEOPLE.ravel()[mine], source, SOURCES)
-    found = row_of(rows, "normal_scores", slice="topic: law")
-    assert found["value"] == pytest.approx(alone.estimate.value, abs=1e-12)
-    assert found["ci_low"] == pytest.approx(alone.estimate.ci_low, abs=1e-12)
+    row = row_of(rows, "normal_scores", slice="topic: law")
+    assert row["value"] == pytest.approx(alone.estimate.value, abs=1e-12)
+    assert row["ci_low"] == pytest.approx(alone.estimate.ci_low, abs=1e-12)
 
 
 def test_a_judge_alike_everywhere_has_no_worse_part() -> None:
@@ -155,17 +155,17 @@ def test_a_named_column_without_slices_says_so() -> None:
     meta = {"kind": [f"w{at}" for at in range(SOURCES)]}
     settings = {"slices": {"columns": ["kind"]}}
     rows = [*slices.rows(data_of({"judge": GOOD}, meta=meta, settings=settings))]
-    whole = row_of(rows, "normal_scores", slice=None, judge="judge")
-    assert "no slices of kind" in whole["note"]
+    row = row_of(rows, "normal_scores", slice=None, judge="judge")
+    assert "no slices of kind" in row["note"]
 
 
-def test_slices_that_contradict_the_whole_are_a_warning() -> None:
+def test_slices_that_contradict_the_complete_are_a_warning() -> None:
     meta = {"kind": ["a", "b"] * (SOURCES // 2)}
     side = np.where(np.arange(SOURCES) % 2 == 0, 0.0, 6.0)[:, None]
     single = PEOPLE[:, :1]
     data = data_of({"judge": side - single}, single + side, meta=meta)
-    whole = row_of([*slices.rows(data)], "spearman", slice=None)
-    assert whole["value"] > 0.3 and "every slice of kind" in whole["note"]
+    row = row_of([*slices.rows(data)], "spearman", slice=None)
+    assert row["value"] > 0.3 and "every slice of kind" in row["note"]
 
 
 def test_a_slice_without_a_number_does_not_hide_the_contradiction() -> None:
@@ -173,8 +173,8 @@ def test_a_slice_without_a_number_does_not_hide_the_contradiction() -> None:
     side = np.where(np.arange(SOURCES) % 2 == 0, 0.0, 6.0)[:, None]
     single = PEOPLE[:, :1]
     data = data_of({"judge": side - single}, single + side, meta={"kind": kinds})
-    whole = row_of([*slices.rows(data)], "spearman", slice=None)
-    assert "all texts (1 without a number left out)" in whole["note"]
+    row = row_of([*slices.rows(data)], "spearman", slice=None)
+    assert "all texts (1 without a number left out)" in row["note"]
 
 
 def test_controls_have_no_slices() -> None:
@@ -256,9 +256,9 @@ def test_a_judge_worse_than_chance_has_no_vote() -> None:
     assert "not better than chance: j2" in rows[0]["method"]
 
 
-def test_judges_of_one_family_are_not_two() -> None:
-    one = labelled(FLIPS, (0.1, 0.1), j0="qwen", j1="qwen")
-    assert "of different families" in why_not(one)
+def test_judges_of_a_single_family_are_not_two() -> None:
+    each = labelled(FLIPS, (0.1, 0.1), j0="qwen", j1="qwen")
+    assert "of different families" in why_not(each)
     assert listed(labelled(FLIPS, (0.1, 0.1), j0="qwen", j1="llama"))
 
 
@@ -270,7 +270,7 @@ def test_a_rating_that_judges_contradict_is_listed_with_its_sign() -> None:
     assert rows[0]["target"] == "i003.s1" and rows[0]["value"] < -3
 
 
-def test_a_rating_that_one_judge_alone_contradicts_is_not_listed() -> None:
+def test_a_rating_that_single_judge_alone_contradicts_is_not_listed() -> None:
     scores = {"a": PEOPLE.copy(), "b": PEOPLE.copy()}
     scores["a"][3, 1] = 9.0
     data = data_of(scores)
@@ -282,7 +282,7 @@ def test_random_scores_make_no_list() -> None:
     assert "better than chance" in why_not(data_of(scores), "rating_doubt")
 
 
-def test_one_judge_doubts_nothing() -> None:
+def test_a_single_judge_doubts_nothing() -> None:
     assert not rows_of(slices.rows(data_of({"a": GOOD})), "rating_doubt")
 
 

@@ -26,7 +26,9 @@ from judgescope.statistics.verdict import verdicts
 from statistics_spec import change, spec_of
 
 Row = dict[str, Any]
-ANNOTATED = {one.name for one in DECLARED if one.name.startswith("span_")} - {"span_ok"}
+ANNOTATED = {each.name for each in DECLARED if each.name.startswith("span_")} - {
+    "span_ok"
+}
 TEXTS = {
     "a": "The Hawks won 37 to 20 .",
     "b": "They play Denver on Friday .",
@@ -109,8 +111,8 @@ def study(
     )
     names = ("target", "start", "end", "category")
     spans = [
-        {"dataset": "d", **dict(zip(names, one, strict=True)), "text": ""}
-        for one in GOLD
+        {"dataset": "d", **dict(zip(names, each, strict=True)), "text": ""}
+        for each in GOLD
     ]
     table = table_of("gold_spans", repeated(spans, "target"))
     write_table("gold_spans", table, folder / "gold.parquet")
@@ -225,7 +227,7 @@ def test_what_people_marked_by_hand(numbers: dict[tuple[str, str, str], Row]) ->
     assert "excluded: 1" in pooled["note"]
 
 
-def test_every_statistic_of_the_list_is_there_and_no_other(
+def test_every_statistic_of_the_list_exists_and_no_other(
     numbers: dict[tuple[str, str, str], Row],
 ) -> None:
     assert {name for name, _, _ in numbers} == ANNOTATED
@@ -235,8 +237,8 @@ def test_every_statistic_of_the_list_is_there_and_no_other(
 
 
 def test_every_draw_is_an_annotation_of_its_own(tmp_path: Path) -> None:
-    one, other = judgment("a", HAWKS), judgment("a", WELL, SCORE, draw=1)
-    by_key = keyed(rows(study(tmp_path, [one, other])))
+    each, other = judgment("a", HAWKS), judgment("a", WELL, SCORE, draw=1)
+    by_key = keyed(rows(study(tmp_path, [each, other])))
     assert by_key["span_errors", "", ""]["value"] == 1.5
     assert by_key["span_errors", "", ""]["n"] == 2
     # 1 of 3 predicted, and people's 2 spans were to be found twice
@@ -303,7 +305,7 @@ def test_a_judge_of_a_share_of_the_items_says_so(tmp_path: Path) -> None:
     )
 
 
-def test_what_is_not_found_is_wrong_in_every_form() -> None:
+def test_what_is_not_detected_is_wrong_in_every_form() -> None:
     listed = [HAWKS, INVENTED, error(None, None, "…", "not_found"), OMITTED]
     from_errors = Prediction.from_errors(convert(listed, list[MarkedError]))
     tokens, gold = words_of(TEXTS["a"]), [TextSpan(4, 9, "name")]

@@ -32,7 +32,7 @@ def estimates_of(judge: str, **stated: PriceStated | None) -> dict[str, Any]:
     return dict(judge_estimates(data, {}, judge, 400, 380))
 
 
-def test_a_form_has_its_own_price_or_that_of_all_others() -> None:
+def test_a_form_has_a_separate_price_or_that_of_all_others() -> None:
     cheap = {"usd_per_1000": 0.1, "source": SAID}
     dear = {"usd_per_1000": 2.0, "source": SAID}
     card = recorded(**{"*": cheap, "big": dear})
@@ -45,10 +45,10 @@ def test_a_form_has_its_own_price_or_that_of_all_others() -> None:
 
 def test_a_stated_price_is_paid_for_unread_judgments_too_and_named() -> None:
     price = PriceStated(usd_per_1000=2.0, source=SAID)
-    found = estimates_of("a", a=price)
-    assert found["usd"].value == pytest.approx(0.8)
-    assert found["usd_per_1000"].value == pytest.approx(1000 * 0.8 / 380)
-    assert found["usd"].note == f"stated: {SAID}"
+    estimates = estimates_of("a", a=price)
+    assert estimates["usd"].value == pytest.approx(0.8)
+    assert estimates["usd_per_1000"].value == pytest.approx(1000 * 0.8 / 380)
+    assert estimates["usd"].note == f"stated: {SAID}"
 
 
 def test_a_derived_judge_costs_what_its_members_cost() -> None:
@@ -60,6 +60,6 @@ def test_a_derived_judge_costs_what_its_members_cost() -> None:
 
 
 def test_without_a_stated_price_recorded_judgments_are_free() -> None:
-    found = estimates_of("a", a=None)
-    assert found["usd"].value == 0.0
-    assert "free of charge" in found["usd"].note
+    estimates = estimates_of("a", a=None)
+    assert estimates["usd"].value == 0.0
+    assert "free of charge" in estimates["usd"].note

@@ -60,18 +60,18 @@ def test_people_and_judges_have_both_p_values_of_every_pair() -> None:
 
 @pytest.mark.slow
 def test_a_study_that_names_it_has_table_and_section(tmp_path: Path) -> None:
-    own = Study(
+    own_part = Study(
         tmp_path, judges=["rouge-l"], methods=["system_pairs"], perturbations=[]
     )
-    own.write(datasets=["demo-news"], aspects=["fluency"])
-    done = own.run()
+    own_part.write(datasets=["demo-news"], aspects=["fluency"])
+    done = own_part.run()
     assert done.returncode == 0, done.stdout[-3000:]
-    result = rows(own.out, "system_pairs")
+    result = rows(own_part.out, "system_pairs")
     assert {row["judge"] for row in result} >= {"human", "rouge-l", "random"}
     assert (
         len([r for r in result if (r["judge"], r["statistic"]) == ("human", P)]) == 10
     )
-    page = text_of_pages(own.out / "report")
+    page = text_of_pages(own_part.out / "report")
     assert (
         "Pairs of systems" in page and "not corrected for the number of pairs" in page
     )

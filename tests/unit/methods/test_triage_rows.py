@@ -149,12 +149,14 @@ def test_the_section_says_what_a_judge_may_decide(tmp_path: Path) -> None:
     spec = report_study.make(tmp_path, {"triage": rows, "coverage": []})
     section = section_named("triage", report_study.loaded(spec))
     assert section is not None
-    said = [each.text for each in section.blocks if isinstance(each, Paragraph)]
-    assert "accepts" in said[0] and "rejects" in said[0] and "go to people" in said[0]
-    assert "rated texts)" in said[0]
-    assert "on its own: at most 10% wrong with a chance of 95%" in said[0]
-    assert "may decide nothing alone" in said[1]
-    assert "is not tested: the study does not say" in said[2]
+    texts = [each.text for each in section.blocks if isinstance(each, Paragraph)]
+    assert (
+        "accepts" in texts[0] and "rejects" in texts[0] and "go to people" in texts[0]
+    )
+    assert "rated texts)" in texts[0]
+    assert "on its own: at most 10% wrong with a chance of 95%" in texts[0]
+    assert "may decide nothing alone" in texts[1]
+    assert "is not tested: the study does not say" in texts[2]
     [table] = [each for each in section.blocks if isinstance(each, PageTable)]
     assert [line.head for line in table.bodies[0].lines] == ["alpha", "beta", "gamma"]
 

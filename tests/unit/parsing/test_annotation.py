@@ -98,15 +98,15 @@ OBJECT = {
     ],
 )
 def test_errors_and_verdict_in_many_forms(text: str) -> None:
-    found, clean, counts = read_annotation(text)
-    assert found.errors == (HORFORD, POINTS)
-    assert (found.status, found.value, found.rationale) == (
+    result, clean, counts = read_annotation(text)
+    assert result.errors == (HORFORD, POINTS)
+    assert (result.status, result.value, result.rationale) == (
         "ok",
         3,
         "Two facts are wrong.",
     )
     assert not clean and not any(counts[name] for name in COUNTED)
-    assert found.rule.split("+")[1:] == (
+    assert result.rule.split("+")[1:] == (
         ["other_verdicts"] if counts["other_verdicts"] else []
     )
 
@@ -126,9 +126,9 @@ def test_errors_and_verdict_in_many_forms(text: str) -> None:
     ],
 )
 def test_a_clean_text_has_the_best_verdict_and_no_errors(text: str) -> None:
-    found, clean, counts = read_annotation(text)
-    assert (found.status, found.value, found.errors) == ("ok", 5, ())
-    assert clean and found.rationale == "It is right."
+    result, clean, counts = read_annotation(text)
+    assert (result.status, result.value, result.errors) == ("ok", 5, ())
+    assert clean and result.rationale == "It is right."
     assert not any(counts[name] for name in CONTRADICTIONS)
 
 
@@ -177,8 +177,8 @@ def test_a_clean_text_has_the_best_verdict_and_no_errors(text: str) -> None:
 def test_the_verdict_that_counts(
     text: str, status: str, value: float | None, rule: str
 ) -> None:
-    found = read_annotation(text).judgment
-    assert (found.status, found.value, found.rule.split("+")[0]) == (
+    judgment = read_annotation(text).judgment
+    assert (judgment.status, judgment.value, judgment.rule.split("+")[0]) == (
         status,
         value,
         rule,
@@ -212,26 +212,34 @@ def test_the_verdict_that_counts(
 def test_errors_as_they_are_written(
     lines: str, errors: list[tuple[str | None, str, int | None]]
 ) -> None:
-    found, _, counts = read_annotation(f"{lines}\nOverall score: Poor")
-    told = [(one.location, one.explanation, one.severity) for one in found.errors]
-    quoted = '"go" should be "goes"'
-    assert told == [
-        (place, why.replace("X", quoted), level) for place, why, level in errors
+    result, _, counts = read_annotation(f"{lines}\nOverall score: Poor")
+    locations = [
+        (error.location, error.explanation, error.severity) for error in result.errors
     ]
-    assert (found.status, found.value, counts["unread"]) == ("ok", 2, 0)
+    quoted = '"go" should be "goes"'
+    assert locations == [
+        (location, why.replace("X", quoted), level) for location, why, level in errors
+    ]
+    assert (result.status, result.value, counts["unread"]) == ("ok", 2, 0)
 
 
 def test_categories_are_kept() -> None:
     text = PLAIN.replace("Severity: 4", "Severity: 4\nCategory: **NAME**")
-    assert [one.category for one in read_annotation(text).judgment.errors] == [
+    assert [error.category for error in read_annotation(text).judgment.errors] == [
         "NAME",
         None,
     ]
     listed = [{"text": "a", "reason": "b", "severity": None, "type": "NAME"}]
-    found = read_annotation(json.dumps({"errors": listed, "overall": "poor"})).judgment
-    assert found.errors == (ErrorSpan("a", "b", None, "NAME"),) and found.value == 2
+    judgment = read_annotation(
+        json.dumps({"errors": listed, "overall": "poor"})
+    ).judgment
+    assert (
+        judgment.errors == (ErrorSpan("a", "b", None, "NAME"),) and judgment.value == 2
+    )
     places = [{"location": ["a", "b"], "severity": 3.0}]
-    assert [one[0] for one in read_annotation(json.dumps(places)).judgment.errors] == [
+    assert [
+        error[0] for error in read_annotation(json.dumps(places)).judgment.errors
+    ] == [
         "a",
         "b",
     ]
@@ -243,8 +251,8 @@ def test_the_most_severe_errors_are_kept_in_their_order() -> None:
         f"Error {at}:\nLocation: {at}\nExplanation: x\nSeverity: {severity}"
         for at, severity in enumerate(severities, start=1)
     ]
-    found, _, counts = read_annotation("\n\n".join([*lines, "Overall score: Poor"]))
-    assert [one.location for one in found.errors] == [
+    result, _, counts = read_annotation("\n\n".join([*lines, "Overall score: Poor"]))
+    assert [error.location for error in result.errors] == [
         "1",
         "2",
         "4",
@@ -254,7 +262,7 @@ def test_the_most_severe_errors_are_kept_in_their_order() -> None:
         "8",
         "9",
     ]
-    assert len(found.errors) == MOST and counts["dropped"] == 2
+    assert len(result.errors) == MOST and counts["dropped"] == 2
 
 
 def test_contradictions_and_what_cannot_be_read_are_counted() -> None:
@@ -270,7 +278,7 @@ def test_contradictions_and_what_cannot_be_read_are_counted() -> None:
     )
     assert several.value == 2 and counts["other_verdicts"] == 2
     unread, _, counts = read_annotation(PLAIN.replace("Severity: 4", "Severity: high"))
-    assert counts["unread"] == 1 and [one.severity for one in unread.errors] == [
+    assert counts["unread"] == 1 and [error.severity for error in unread.errors] == [
         None,
         2,
     ]
@@ -303,8 +311,8 @@ HUNDRED = Scale(0, 100, 5)
 def test_a_verdict_is_on_the_scale_that_is_given(
     said: str, status: str, value: float | None, rule: str
 ) -> None:
-    found, _, counts = read_annotation(said, HUNDRED)
-    assert (found.status, found.value, found.rule.split("+")[0]) == (
+    result, _, counts = read_annotation(said, HUNDRED)
+    assert (result.status, result.value, result.rule.split("+")[0]) == (
         status,
         value,
         rule,
@@ -313,10 +321,10 @@ def test_a_verdict_is_on_the_scale_that_is_given(
 
 
 def test_the_best_verdict_is_the_scale_s_top() -> None:
-    told = PLAIN.replace("Fair", "{}")
+    changed = PLAIN.replace("Fair", "{}")
     for score, severe in (("100", 1), ("95", 0), ("5", 0)):
-        found, _, counts = read_annotation(told.format(score), HUNDRED)
-        assert found.errors == (HORFORD, POINTS) and found.value == float(score)
+        result, _, counts = read_annotation(changed.format(score), HUNDRED)
+        assert result.errors == (HORFORD, POINTS) and result.value == float(score)
         assert counts["best_with_severe"] == severe
 
 
@@ -327,11 +335,11 @@ def test_a_verdict_without_a_scale_is_none() -> None:
 
 def test_a_list_that_is_begun_anew_replaces_the_first() -> None:
     draft = PLAIN.replace("Al Horford", "Kemba Walker").replace("Fair", "Poor")
-    found, _, counts = read_annotation(f"{draft}\nThe final annotation:\n\n{PLAIN}")
+    result, _, counts = read_annotation(f"{draft}\nThe final annotation:\n\n{PLAIN}")
     assert (
-        found.errors == (HORFORD, POINTS)
+        result.errors == (HORFORD, POINTS)
         and counts["superseded"] == 2
-        and found.value == 3
+        and result.value == 3
     )
     first, _, counts = read_annotation(
         "Overall score: Fair\n\n" + PLAIN.partition("Overall")[0]
@@ -375,13 +383,13 @@ JSON = st.recursive(
 @settings(deadline=None)
 @given(st.text() | TEXTS | JSON)
 def test_any_text_is_read_and_a_value_is_a_verdict(text: str) -> None:
-    found, _, counts = read_annotation(text)
-    assert (found.status == "ok") == (found.value in (1, 2, 3, 4, 5))
-    assert len(found.errors) <= MOST and min(counts.values(), default=0) >= 0
-    for one in found.errors:
-        assert one.severity in (None, 1, 2, 3, 4, 5)
-        assert one.location is None or one.location.strip()
-        assert one.category is None or one.category.strip()
+    result, _, counts = read_annotation(text)
+    assert (result.status == "ok") == (result.value in (1, 2, 3, 4, 5))
+    assert len(result.errors) <= MOST and min(counts.values(), default=0) >= 0
+    for error in result.errors:
+        assert error.severity in (None, 1, 2, 3, 4, 5)
+        assert error.location is None or error.location.strip()
+        assert error.category is None or error.category.strip()
 
 
 @pytest.mark.heavy
@@ -422,11 +430,11 @@ def test_placeholders_are_those_of_the_shipped_forms() -> None:
 
 
 def test_an_entry_of_brackets_repeats_a_form() -> None:
-    found = parse(TEMPLATE, scale=OVERALL, finish="stop", parser="annotation")
-    assert (found.value, found.errors) == (4, ())
+    parsed = parse(TEMPLATE, scale=OVERALL, finish="stop", parser="annotation")
+    assert (parsed.value, parsed.errors) == (4, ())
     filled = TEMPLATE.replace("[what is wrong with them]", "It should be 1921.")
-    found = parse(filled, scale=OVERALL, finish="stop", parser="annotation")
-    assert len(found.errors or ()) == 1
+    parsed = parse(filled, scale=OVERALL, finish="stop", parser="annotation")
+    assert len(parsed.errors or ()) == 1
     numbered = TEMPLATE.replace("[1 to 5]", "[4]")
-    found = parse(numbered, scale=OVERALL, finish="stop", parser="annotation")
-    assert [error.severity for error in found.errors or ()] == [4]
+    parsed = parse(numbered, scale=OVERALL, finish="stop", parser="annotation")
+    assert [error.severity for error in parsed.errors or ()] == [4]

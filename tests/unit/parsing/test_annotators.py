@@ -48,8 +48,8 @@ card."""
 
 def asked(aspect: Aspect = ASPECT, task: str = "summarization", **keys: Any) -> str:
     """Return an annotator's prompt."""
-    told = annotating(AnnotationKeys(**keys)) | about(task).names
-    return filled("annotate", **rated(aspect.in_task(task), FIVE), **told)
+    result = annotating(AnnotationKeys(**keys)) | about(task).names
+    return filled("annotate", **rated(aspect.in_task(task), FIVE), **result)
 
 
 def told_form(prompt: str) -> str:
@@ -74,8 +74,8 @@ def told_scale(prompt: str, label: str) -> list[str]:
 def test_the_form_s_words_are_those_that_the_parser_reads() -> None:
     words = (parser.VERDICTS, parser.SEVERITIES, parser.MOST)
     assert words == (cards.VERDICTS, cards.SEVERITIES, cards.MOST_ERRORS)
-    own, read = cards.OVERALL, parser.OVERALL
-    assert (own.min, own.max, own.step, (*own.labels,)) == (
+    OVERALL, read = cards.OVERALL, parser.OVERALL
+    assert (OVERALL.min, OVERALL.max, OVERALL.step, (*OVERALL.labels,)) == (
         *(read.min, read.max, read.step),
         read.labels,
     )
@@ -91,13 +91,13 @@ def test_an_answer_in_the_lines_that_are_asked_for_is_read(
         told_scale(prompt, "Severity"),
     )
     scale = SCALES[keys["score"] == "percent"]
-    for place, (score, severity) in enumerate(
+    for location, (score, severity) in enumerate(
         zip(scores, severities, strict=True), start=1
     ):
-        value = float(score) if score.isdecimal() else place
+        value = float(score) if score.isdecimal() else location
         error, rest = told_form(prompt).split("\n\nError 2:\n(and so on)\n")
         category = (keys["categories"] or [None])[-1]
-        for label, said in {
+        for label, text in {
             "Location": "the red milk",
             "Explanation": "Milk is white.",
             "Severity": severity,
@@ -106,20 +106,22 @@ def test_an_answer_in_the_lines_that_are_asked_for_is_read(
             "Explanation of the score": "One thing is off.",
         }.items():
             error = re.sub(
-                rf"^{label}: <.*>$", f"{label}: {said}", error, flags=re.MULTILINE
+                rf"^{label}: <.*>$", f"{label}: {text}", error, flags=re.MULTILINE
             )
             rest = re.sub(
-                rf"^{label}: <.*>$", f"{label}: {said}", rest, flags=re.MULTILINE
+                rf"^{label}: <.*>$", f"{label}: {text}", rest, flags=re.MULTILINE
             )
         second = error.replace("Error 1", "Error 2").replace("the red milk", "None")
-        found, _, counts = parser.read_annotation(f"{error}\n\n{second}\n{rest}", scale)
+        result, _, counts = parser.read_annotation(
+            f"{error}\n\n{second}\n{rest}", scale
+        )
         assert "<" not in error + rest
-        assert (found.status, found.value, counts["unread"]) == ("ok", value, 0)
-        assert found.rationale == "One thing is off."
-        first = ErrorSpan("the red milk", "Milk is white.", place, category)
-        assert found.errors == (first, first._replace(location=None))
-        found, clean, _ = parser.read_annotation(f"No Error\n{rest}", scale)
-        assert (found.value, found.errors, clean) == (value, (), True)
+        assert (result.status, result.value, counts["unread"]) == ("ok", value, 0)
+        assert result.rationale == "One thing is off."
+        first = ErrorSpan("the red milk", "Milk is white.", location, category)
+        assert result.errors == (first, first._replace(location=None))
+        result, clean, _ = parser.read_annotation(f"No Error\n{rest}", scale)
+        assert (result.value, result.errors, clean) == (value, (), True)
     assert 'write the line "No Error"' in prompt
 
 
@@ -128,8 +130,8 @@ def test_a_model_that_only_repeats_the_lines_has_not_answered(
     keys: dict[str, Any],
 ) -> None:
     echo = told_form(asked(**keys))
-    found = parser.read_annotation(echo, SCALES[keys["score"] == "percent"]).judgment
-    assert found.status == "unparsed"
+    judgment = parser.read_annotation(echo, SCALES[keys["score"] == "percent"]).judgment
+    assert judgment.status == "unparsed"
 
 
 def test_the_form_tells_task_quality_source_text_rules_steps_and_both_scales() -> None:
@@ -170,7 +172,7 @@ def test_a_variant_changes_what_it_says_and_nothing_else() -> None:
     )
 
 
-def test_what_an_aspect_is_unlike_need_not_be_told() -> None:
+def test_what_an_aspect_is_unlike_need_not_be_reported() -> None:
     prompt = asked(ASPECT.model_copy(update={"unlike": []}))
     assert (
         "Annotate this quality and nothing else.\n" in prompt
@@ -179,30 +181,30 @@ def test_what_an_aspect_is_unlike_need_not_be_told() -> None:
 
 
 @pytest.mark.parametrize("keys", VARIANTS, ids=str)
-def test_a_judge_that_was_taught_is_told_little(keys: dict[str, Any]) -> None:
-    told = annotating(AnnotationKeys(**keys))
-    prompt = filled("distilled", **rated(ASPECT.in_task("qa"), FIVE), **told)
+def test_a_judge_that_was_taught_is_reported_little(keys: dict[str, Any]) -> None:
+    result = annotating(AnnotationKeys(**keys))
+    prompt = filled("distilled", **rated(ASPECT.in_task("qa"), FIVE), **result)
     assert "in one quality: clarity. The text is a summary of an article. " in prompt
     assert "\n\nClarity: How clear it is.\n" in prompt
     assert "\n\nArticle:\nTHE SOURCE\n\nSummary to annotate:\nTHE TEXT\n\n" in prompt
     assert "at most 8 errors" in prompt
     for more in ("grammar", "no reply", "clear at once", "Look.", "Rules", "Steps"):
         assert more not in prompt
-    first, last = told["annotation"]["scores"][0], told["annotation"]["scores"][-1]
+    first, last = result["annotation"]["scores"][0], result["annotation"]["scores"][-1]
     assert f"from {first} (worst) to {last} (best)" in prompt
     assert ("in steps of 5" in prompt) == (keys["score"] == "percent")
-    unnamed = filled("distilled", **rated(ASPECT.worded(EMPTY), FIVE), **told)
+    unnamed = filled("distilled", **rated(ASPECT.worded(EMPTY), FIVE), **result)
     assert "quality" not in unnamed and "larity" not in unnamed
 
 
 def test_the_form_of_a_judge_that_was_taught_is_filled_by_places() -> None:
-    told = SUMMARY.names | rated(ASPECT, FIVE)
-    told |= annotating(AnnotationKeys(score="percent"))
-    form = PreparedForm("distilled", load("distilled", [CONFIG], where=""), told)
+    result = SUMMARY.names | rated(ASPECT, FIVE)
+    result |= annotating(AnnotationKeys(score="percent"))
+    form = PreparedForm("distilled", load("distilled", [CONFIG], where=""), result)
     parts = [SourcePart("Article", "A")]
-    whole = form.fill({"source_plain": "A", "text": "B"}, parts)
-    expected = filled("distilled", parts, **told, text="B")
-    assert form.prints and whole.prompt == expected
+    complete = form.fill({"source_plain": "A", "text": "B"}, parts)
+    expected = filled("distilled", parts, **result, text="B")
+    assert form.prints and complete.prompt == expected
 
 
 def test_steps_are_the_aspect_s_own_where_it_has_some() -> None:
@@ -210,33 +212,33 @@ def test_steps_are_the_aspect_s_own_where_it_has_some() -> None:
 
 
 @pytest.mark.parametrize("task", [*OF_TASKS, "dialogue-summarization", "translation"])
-def test_every_task_is_told_in_words(task: str) -> None:
+def test_every_task_is_reported_in_words(task: str) -> None:
     assert "The text is a" in asked(task=task) and "of the task" not in asked(task=task)
     assert "The text is a text (task: haiku)." in asked(task="haiku")
 
 
 def test_a_form_for_texts_is_filled_by_their_places() -> None:
     """Else it would be rendered for each of a hundred thousand texts."""
-    told = SUMMARY.names | rated(ASPECT, FIVE) | annotating(AnnotationKeys())
-    form = PreparedForm("annotate", load("annotate", [CONFIG], where=""), told)
+    result = SUMMARY.names | rated(ASPECT, FIVE) | annotating(AnnotationKeys())
+    form = PreparedForm("annotate", load("annotate", [CONFIG], where=""), result)
     parts = [SourcePart("Article", "A")]
-    whole = form.fill({"source_plain": "A", "text": "B"}, parts)
-    expected = filled("annotate", parts, **told, text="B")
-    assert form.prints and whole.prompt == expected
+    complete = form.fill({"source_plain": "A", "text": "B"}, parts)
+    expected = filled("annotate", parts, **result, text="B")
+    assert form.prints and complete.prompt == expected
 
 
 # --- aspects ---
 
 
 def test_a_task_s_own_words_replace_the_general_ones() -> None:
-    told = ASPECT.in_task("qa")
-    assert (told.unlike, told.worst, told.best) == (
+    result = ASPECT.in_task("qa")
+    assert (result.unlike, result.worst, result.best) == (
         ["truth"],
         "no reply",
         "clear at once",
     )
-    told = ASPECT.in_task("story")
-    assert (told.worst, told.best, told.unlike) == (
+    result = ASPECT.in_task("story")
+    assert (result.worst, result.best, result.unlike) == (
         "a riddle",
         "a clear tale",
         ASPECT.unlike,
@@ -260,8 +262,8 @@ def test_a_task_s_own_words_replace_the_general_ones() -> None:
 def test_a_wording_that_withholds_the_meaning_withholds_the_ends(
     wording: Wording, kept: bool
 ) -> None:
-    told = ASPECT.in_task("qa").worded(wording)
-    prompt = asked(told, "qa")
+    result = ASPECT.in_task("qa").worded(wording)
+    prompt = asked(result, "qa")
     for shown_ in ("no reply", "clear at once", "truth", "1. Look."):
         assert (shown_ in prompt) == kept
     assert ("Unacceptable is the worst, Excellent the best." in prompt) != kept
@@ -280,12 +282,12 @@ def test_an_annotator_that_is_not_told_what_it_judges_is_not_told_of_qualities()
 def test_every_shipped_aspect_has_two_ends_that_complete_a_sentence(name: str) -> None:
     card = ASPECTS[name]
     for task in ["translation", *OF_TASKS]:
-        told = card.in_task(task)
-        assert told.worst and told.best and told.worst != told.best
-        for end in (told.worst, told.best):
+        result = card.in_task(task)
+        assert result.worst and result.best and result.worst != result.best
+        for end in (result.worst, result.best):
             assert end[0].islower() and end[-1].isalpha() and "\n" not in end
-        assert told.unlike or name in {"overall", "annotation"}
-        assert not {card.name.lower(), name.replace("-", " ")} & {*told.unlike}
+        assert result.unlike or name in {"overall", "annotation"}
+        assert not {card.name.lower(), name.replace("-", " ")} & {*result.unlike}
 
 
 @pytest.mark.parametrize("task", OF_TASKS)

@@ -54,10 +54,10 @@ def by_path(
 
 
 def test_the_last_match_decides_and_the_rest_is_the_rationale() -> None:
-    found = by_pattern("Final grade: 2\nOn reflection it flows.\nFinal grade: 4")
-    assert (found.status, found.rule, found.value) == ("ok", "pattern", 4)
-    assert found.rationale == "Final grade: 2\nOn reflection it flows."
-    assert found.parser == "pattern@2"
+    result = by_pattern("Final grade: 2\nOn reflection it flows.\nFinal grade: 4")
+    assert (result.status, result.rule, result.value) == ("ok", "pattern", 4)
+    assert result.rationale == "Final grade: 2\nOn reflection it flows."
+    assert result.parser == "pattern@2"
 
 
 def test_a_last_match_without_the_group_is_skipped() -> None:
@@ -85,8 +85,8 @@ def test_values_labels_and_choices_are_read(
     label: str | None,
     rule: str,
 ) -> None:
-    found = by_pattern(f"Final grade: {stated}", scale)
-    assert (found.value, found.label, found.rule) == (value, label, rule)
+    result = by_pattern(f"Final grade: {stated}", scale)
+    assert (result.value, result.label, result.rule) == (value, label, rule)
 
 
 @pytest.mark.parametrize(
@@ -96,9 +96,9 @@ def test_values_labels_and_choices_are_read(
 def test_words_that_are_not_on_the_menu_are_unparsed(
     stated: str, scale: Scale | None
 ) -> None:
-    found = by_pattern(f"Final grade: {stated}", scale)
-    assert (found.status, found.rule) == ("unparsed", "pattern.off_menu")
-    assert found.value is None
+    result = by_pattern(f"Final grade: {stated}", scale)
+    assert (result.status, result.rule) == ("unparsed", "pattern.off_menu")
+    assert result.value is None
 
 
 @pytest.mark.parametrize(
@@ -114,8 +114,8 @@ def test_numbers_off_the_scale_have_the_statuses_of_all_parsers(
     stated: str, off_grid: OffGrid, status: str, value: float | None
 ) -> None:
     scale = Scale(1, 5, 1, off_grid=off_grid)
-    found = by_pattern(f"Final grade: {stated}", scale)
-    assert (found.status, found.value) == (status, value)
+    result = by_pattern(f"Final grade: {stated}", scale)
+    assert (result.status, result.value) == (status, value)
 
 
 def test_mapped_words_are_read_as_their_meaning() -> None:
@@ -152,10 +152,10 @@ def test_only_the_end_of_a_long_answer_is_searched() -> None:
     assert (late.value, late.rationale) == (4, padding)
 
 
-def test_a_search_without_end_is_stopped_and_has_its_own_rule() -> None:
+def test_a_search_without_end_is_stopped_and_has_a_separate_rule() -> None:
     begin = time.monotonic()
-    found = by_pattern("a" * 200 + "b", pattern=CATASTROPHIC)
-    assert (found.status, found.rule) == ("unparsed", TIMEOUT)
+    result = by_pattern("a" * 200 + "b", pattern=CATASTROPHIC)
+    assert (result.status, result.rule) == ("unparsed", TIMEOUT)
     assert time.monotonic() - begin < patience(20 * TIME_LIMIT)
 
 
@@ -200,8 +200,8 @@ def test_a_path_with_an_empty_key_is_rejected(path: str) -> None:
 def test_a_path_locates_a_value_in_the_last_json_that_has_it(
     text: str, path: str, value: float
 ) -> None:
-    found = by_path(text, path)
-    assert (found.status, found.rule, found.value) == ("ok", "path", value)
+    result = by_path(text, path)
+    assert (result.status, result.rule, result.value) == ("ok", "path", value)
 
 
 def test_the_text_around_an_object_is_the_rationale() -> None:
@@ -225,8 +225,8 @@ def test_the_text_around_an_object_is_the_rationale() -> None:
     ],
 )
 def test_json_without_a_usable_value_is_unparsed(text: str, rule: str) -> None:
-    found = by_path(text)
-    assert (found.status, found.rule, found.value) == ("unparsed", rule, None)
+    result = by_path(text)
+    assert (result.status, result.rule, result.value) == ("unparsed", rule, None)
 
 
 def test_an_index_beyond_a_list_is_missing() -> None:
@@ -236,8 +236,8 @@ def test_an_index_beyond_a_list_is_missing() -> None:
 
 def test_truth_values_can_be_mapped() -> None:
     kinds = {"true": "pass", "false": "fail"}
-    found = by_path('{"correct": false}', "correct", VERDICTS, mapped=kinds)
-    assert (found.value, found.label) == (0, "fail")
+    result = by_path('{"correct": false}', "correct", VERDICTS, mapped=kinds)
+    assert (result.value, result.label) == (0, "fail")
 
 
 def test_nested_braces_take_no_long_time() -> None:

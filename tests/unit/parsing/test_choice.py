@@ -78,8 +78,8 @@ def test_a_reply_that_was_cut_is_no_choice_and_the_reason_is_kept() -> None:
         parse("Choice: A", scale=None, finish="length", parser="choice").status
         == "truncated"
     )
-    found = judged("It flows.\nChoice: A")
-    assert (found.label, found.rationale) == ("a", "It flows.")
+    result = judged("It flows.\nChoice: A")
+    assert (result.label, result.rationale) == ("a", "It flows.")
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_a_reply_that_was_cut_is_no_choice_and_the_reason_is_kept() -> None:
         ("I prefer A because it flows.", 1, "sentence"),
     ],
 )
-def test_a_choice_and_the_rule_that_found_it(
+def test_a_choice_and_the_rule_that_detected_it(
     text: str, value: float, rule: str
 ) -> None:
     assert (judged(text).value, judged(text).rule) == (value, rule)

@@ -27,7 +27,7 @@ def choice(**shares: float) -> dict[str, Any]:
 
 
 def score(*shares: float) -> dict[str, Any]:
-    named = {str(place): share for place, share in enumerate(shares)}
+    named = {str(location): share for location, share in enumerate(shares)}
     return {"type": "score", "probabilities": named}
 
 
@@ -42,7 +42,7 @@ def test_a_label_has_the_probability_of_its_option() -> None:
 @pytest.mark.parametrize(
     ("chance", "value", "sure"), [(0.8, 1.0, 0.8), (0.2, 0.0, 0.8), (0.5, 1.0, 0.5)]
 )
-def test_true_is_the_better_label_from_one_half_on(
+def test_true_is_the_better_label_from_a_single_half_on(
     chance: float, value: float, sure: float
 ) -> None:
     verdict = read({"type": "noul", "noul": chance}, LABELS)
@@ -65,7 +65,7 @@ def test_a_score_is_the_mean_of_the_values_by_their_probabilities() -> None:
     assert marks.confident_of == 1.0
 
 
-def test_one_half_of_a_scale_whose_lowest_value_is_best_is_that_value() -> None:
+def test_a_single_half_of_a_scale_whose_lowest_value_is_best_is_that_value() -> None:
     scale = Scale(1, 2, 1, best="min")
     verdict = read({"type": "noul", "noul": 0.75}, scale)
     assert verdict.value == pytest.approx(1.25)

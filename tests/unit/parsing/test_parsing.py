@@ -268,8 +268,8 @@ VERDICTS += [(text, FIVE, value, rule) for text, value, rule in CLEAR]
 def test_a_verdict_is_read_by_a_named_rule(
     text: str, scale: Scale, value: float, rule: str
 ) -> None:
-    found = judged(text, scale)
-    assert (found.status, found.value, found.rule, found.parser) == (
+    result = judged(text, scale)
+    assert (result.status, result.value, result.rule, result.parser) == (
         "ok",
         value,
         rule,
@@ -443,9 +443,9 @@ NO_VERDICTS += [(text, FIVE, status, rule) for text, status, rule in TRAPS]
 def test_what_is_no_verdict_never_becomes_a_number(
     text: str, scale: Scale, status: str, rule: str
 ) -> None:
-    found = judged(text, scale)
-    assert (found.status, found.rule) == (status, rule)
-    assert (found.value, found.label, found.rationale) == (None, None, None)
+    result = judged(text, scale)
+    assert (result.status, result.rule) == (status, rule)
+    assert (result.value, result.label, result.rationale) == (None, None, None)
 
 
 def test_a_refusal_that_still_gives_a_verdict_is_a_verdict() -> None:
@@ -473,7 +473,7 @@ def test_replies_that_are_no_answers_are_the_same_for_all_parsers(
     rule: str,
     parser: str,
 ) -> None:
-    found = parse(
+    parsed = parse(
         text,
         scale=FIVE,
         finish=finish,
@@ -481,8 +481,8 @@ def test_replies_that_are_no_answers_are_the_same_for_all_parsers(
         reply_status=reply_status,
         settings=settings_for(parser),
     )
-    assert (found.status, found.rule, found.value) == (status, rule, None)
-    assert found.parser == f"{parser}@{PARSERS[parser].version}"
+    assert (parsed.status, parsed.rule, parsed.value) == (status, rule, None)
+    assert parsed.parser == f"{parser}@{PARSERS[parser].version}"
 
 
 def test_a_missing_scale_and_missing_settings_are_errors() -> None:
@@ -558,16 +558,16 @@ PIECES = st.lists(st.sampled_from(JOINED.split("|"))).map("".join)
 def test_any_text_has_a_judgment_that_keeps_its_promises(
     text: str, parser: str
 ) -> None:
-    found = parse(
+    parsed = parse(
         text, scale=WORDS, finish="stop", parser=parser, settings=settings_for(parser)
     )
     # a merged list has errors, a scored text the values of its tokens
     if parser not in ("merged", "likelihood"):
-        assert (found.value is not None) == (found.status == "ok")
-    assert found.rule
-    if parser == "score" and found.value is not None:
-        assert WORDS.contains(found.value)
-        assert WORDS.on_grid(found.value)
+        assert (parsed.value is not None) == (parsed.status == "ok")
+    assert parsed.rule
+    if parser == "score" and parsed.value is not None:
+        assert WORDS.contains(parsed.value)
+        assert WORDS.on_grid(parsed.value)
 
 
 REPEATED = (
@@ -581,8 +581,8 @@ def test_long_replies_are_read_without_backtracking(unit: str) -> None:
     """A quadratic pattern would need minutes for one of these."""
     text = unit * (200_000 // len(unit))
     for reply in (f"{text}x", f"4{text}x", f"score:{text}x", f"1 to{text}5 or so"):
-        found = judged(reply, WORDS)
-        assert (found.value is not None) == (found.status == "ok")
+        result = judged(reply, WORDS)
+        assert (result.value is not None) == (result.status == "ok")
 
 
 @pytest.mark.parametrize(
@@ -606,8 +606,8 @@ def test_long_replies_are_read_without_backtracking(unit: str) -> None:
 def test_numbers_of_scorers(
     text: str, scale: Scale | None, status: str, value: float | None
 ) -> None:
-    found = parse(text, scale=scale, finish="stop", parser="number")
-    assert (found.status, found.value) == (status, value)
+    parsed = parse(text, scale=scale, finish="stop", parser="number")
+    assert (parsed.status, parsed.value) == (status, value)
 
 
 @settings(deadline=None)
@@ -632,8 +632,8 @@ def test_a_written_float_is_read_back_exactly(value: float) -> None:
 def test_the_rule_of_chiang_and_lee(
     text: str, status: str, value: float | None, rule: str
 ) -> None:
-    found = parse(text, scale=FIVE, finish="stop", parser="chiang-lee")
-    assert (found.status, found.value, found.rule) == (status, value, rule)
+    parsed = parse(text, scale=FIVE, finish="stop", parser="chiang-lee")
+    assert (parsed.status, parsed.value, parsed.rule) == (status, value, rule)
 
 
 ANY_SHARE = Scale(0, 1)
@@ -679,11 +679,11 @@ def test_a_choice_is_read_where_it_is_clear(
     text: str, tie: str, value: float | None, rule: str
 ) -> None:
     settings = {"tie": tie} if tie else {}
-    found = parse(text, scale=None, finish="stop", parser="choice", settings=settings)
-    assert (found.value, found.rule) == (value, rule)
-    assert found.status == ("unparsed" if value is None else "ok")
+    parsed = parse(text, scale=None, finish="stop", parser="choice", settings=settings)
+    assert (parsed.value, parsed.rule) == (value, rule)
+    assert parsed.status == ("unparsed" if value is None else "ok")
     labels: dict[float | None, str | None] = {1: "a", -1: "b", 0: "tie", None: None}
-    assert found.label == labels[value]
+    assert parsed.label == labels[value]
 
 
 def test_the_versions_tell_that_replies_are_read_differently() -> None:

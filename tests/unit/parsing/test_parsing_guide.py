@@ -29,11 +29,11 @@ def replies(cell: str) -> list[str]:
 @pytest.mark.parametrize(("reply", "value"), [row[:2] for row in table("reply")])
 def test_a_reply_is_read_as_the_guide_says(reply: str, value: str) -> None:
     (text,) = replies(reply)
-    found = parse(text, scale=SCALE, finish="stop")
+    parsed = parse(text, scale=SCALE, finish="stop")
     if value == "unread":
-        assert (found.status, found.value) == ("unparsed", None)
+        assert (parsed.status, parsed.value) == ("unparsed", None)
     else:
-        assert (found.status, found.value) == ("ok", float(value))
+        assert (parsed.status, parsed.value) == ("ok", float(value))
 
 
 UNREAD = [
@@ -49,13 +49,13 @@ def test_what_the_guide_leaves_unread_has_the_rule_that_it_names(
 ) -> None:
     labels = "report" in reply or "pass" in reply
     comparison = "comparison" in cell
-    found = parse(
+    parsed = parse(
         reply,
         scale=None if comparison else LABELS if labels else SCALE,
         finish="stop",
         parser="choice" if comparison else "score",
     )
-    assert (found.status, f"`{found.rule}`") == ("unparsed", rule)
+    assert (parsed.status, f"`{parsed.rule}`") == ("unparsed", rule)
 
 
 @pytest.mark.parametrize(
@@ -79,8 +79,8 @@ def test_what_the_guide_leaves_unread_has_the_rule_that_it_names(
 def test_other_forms_of_these_shapes_are_unread(
     reply: str, labels: bool, rule: str
 ) -> None:
-    found = parse(reply, scale=LABELS if labels else SCALE, finish="stop")
-    assert (found.status, found.rule) == ("unparsed", rule)
+    parsed = parse(reply, scale=LABELS if labels else SCALE, finish="stop")
+    assert (parsed.status, parsed.rule) == ("unparsed", rule)
 
 
 @pytest.mark.parametrize(
@@ -94,8 +94,8 @@ def test_other_forms_of_these_shapes_are_unread(
     ],
 )
 def test_scores_of_both_texts_make_no_choice(reply: str) -> None:
-    found = parse(reply, scale=None, finish="stop", parser="choice")
-    assert (found.status, found.rule) == ("unparsed", "scores_of_sides")
+    parsed = parse(reply, scale=None, finish="stop", parser="choice")
+    assert (parsed.status, parsed.rule) == ("unparsed", "scores_of_sides")
 
 
 @pytest.mark.parametrize(
@@ -110,8 +110,8 @@ def test_scores_of_both_texts_make_no_choice(reply: str) -> None:
     ],
 )
 def test_ratings_of_two_texts_are_no_rating_of_one(reply: str) -> None:
-    found = parse(reply, scale=Scale(1, 10, 1), finish="stop")
-    assert (found.status, found.rule) == ("unparsed", "scores_of_sides")
+    parsed = parse(reply, scale=Scale(1, 10, 1), finish="stop")
+    assert (parsed.status, parsed.rule) == ("unparsed", "scores_of_sides")
 
 
 @pytest.mark.parametrize(
@@ -132,9 +132,9 @@ def test_a_rating_beside_numbers_of_two_texts_is_read(reply: str) -> None:
 )
 def test_a_decimal_comma_is_never_one_of_its_numbers(reply: str) -> None:
     halves = parse(reply, scale=SCALE, finish="stop")
-    whole = parse(reply, scale=Scale(1, 5, 1), finish="stop")
+    parsed = parse(reply, scale=Scale(1, 5, 1), finish="stop")
     assert (halves.status, halves.value) == ("ok", 4.5)
-    assert (whole.status, whole.value) == ("off_grid", None)
+    assert (parsed.status, parsed.value) == ("off_grid", None)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_a_decimal_comma_is_never_one_of_its_numbers(reply: str) -> None:
         ("Rating: 1\nRating: 3\nRating: 5", "enumerated"),
     ],
 )
-def test_replies_without_a_verdict_are_told_apart(reply: str, rule: str) -> None:
+def test_replies_without_a_verdict_are_distinguished(reply: str, rule: str) -> None:
     assert parse(reply, scale=SCALE, finish="stop").rule == rule
     assert f"`{rule}`" in GUIDE.read_text(encoding="utf-8")
 
@@ -166,12 +166,12 @@ def test_replies_without_a_verdict_are_told_apart(reply: str, rule: str) -> None
         (None, "empty"),  # an older version stored it
     ],
 )
-def test_replies_without_text_are_told_apart(
+def test_replies_without_text_are_distinguished(
     parser: str, content: str | None, rule: str
 ) -> None:
     read = parsed_by(PARSERS[parser], scale=None if parser == "choice" else SCALE)
     for text in ("", " \n"):
-        found = read(text, "stop", "ok", content)
-        assert (found.status, found.rule) == ("empty", rule)
+        result = read(text, "stop", "ok", content)
+        assert (result.status, result.rule) == ("empty", rule)
     assert read("", "length", "ok", content).status == "truncated"
     assert f"`{rule}`" in GUIDE.read_text(encoding="utf-8")

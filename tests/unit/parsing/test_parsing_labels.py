@@ -87,7 +87,7 @@ def test_labels_of_several_words_and_translations() -> None:
     assert read("Verdict: NO", yes="pass", no="fail") == "fail"
 
 
-def test_a_recorded_label_is_the_whole_text() -> None:
+def test_a_recorded_label_is_the_complete_text() -> None:
     assert read(" Pass ", parser="number") == "pass"
     assert read("1", parser="number") is None
     assert read("pass, I think", parser="number") is None

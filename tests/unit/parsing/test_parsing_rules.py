@@ -36,8 +36,8 @@ def read(
     text: str, parser: str, scale: Scale | None = FIVE
 ) -> tuple[str, str, float | None]:
     settings = PENALTIES if parser == "errors" else CARD_RULES.get(parser, NO_SETTINGS)
-    found = parse(text, scale=scale, finish="stop", parser=parser, settings=settings)
-    return found.status, found.rule, found.value
+    parsed = parse(text, scale=scale, finish="stop", parser=parser, settings=settings)
+    return parsed.status, parsed.rule, parsed.value
 
 
 # A likelihood is read from the text that was judged, not from a reply about it; what a
@@ -59,7 +59,9 @@ def test_reasoning_is_no_answer(parser: str) -> None:
 
 
 @pytest.mark.parametrize("parser", sorted({*REASONS} - {"choice"}))
-def test_a_refusal_is_told_from_a_reply_that_cannot_be_read(parser: str) -> None:
+def test_a_refusal_is_distinguished_from_a_reply_that_cannot_be_read(
+    parser: str,
+) -> None:
     refused = "I am sorry, but I cannot rate this."
     assert read(refused, parser) == ("refused", "refusal", None)
     assert read("Purple, with a green stripe.", parser)[0] == "unparsed"
@@ -119,9 +121,9 @@ def test_a_refusal_is_told_from_a_reply_that_cannot_be_read(parser: str) -> None
 def test_status_rule_and_value(
     text: str, parser: str, status: str, rule: str, value: float | None
 ) -> None:
-    found = read(text, parser)
-    assert found[:2] == (status, rule)
-    assert found[2] == (value if value is None else pytest.approx(value))
+    result = read(text, parser)
+    assert result[:2] == (status, rule)
+    assert result[2] == (value if value is None else pytest.approx(value))
 
 
 def test_the_rest_of_a_reply_is_its_reason() -> None:
@@ -138,7 +140,7 @@ def test_the_rest_of_a_reply_is_its_reason() -> None:
     assert rationale("<think>Hm.</think>minor: a", "errors") == "minor: a"
 
 
-def test_the_tail_of_a_result_is_not_told() -> None:
+def test_the_tail_of_a_result_is_not_reported() -> None:
     judged = parse(
         "Good. [RESULT] 4 as it flows", scale=FIVE, finish="stop", parser="result"
     )
@@ -167,9 +169,9 @@ def test_a_merged_list_has_errors_or_says_that_there_are_none() -> None:
 
 def test_what_is_counted_is_named_behind_the_rule() -> None:
     error = "Error 1:\nLocation: a\nExplanation: b\nSeverity: 5\n"
-    found = read_annotation(f"No Error\n{error}Overall score: Excellent").judgment
-    assert found.rule == "labelled.labelled+errors_beside_none+best_with_severe"
-    assert found.label == "Excellent"
+    judgment = read_annotation(f"No Error\n{error}Overall score: Excellent").judgment
+    assert judgment.rule == "labelled.labelled+errors_beside_none+best_with_severe"
+    assert judgment.label == "Excellent"
     assert read_annotation("Overall score: Good").judgment.rule.endswith(
         "+less_without_errors"
     )
@@ -199,10 +201,10 @@ def test_what_is_counted_is_named_behind_the_rule() -> None:
     ],
 )
 def test_severities_are_numbers_or_words(written: str, severity: int | None) -> None:
-    found = read_annotation(
+    judgment = read_annotation(
         f"Location: a\nExplanation: b\nSeverity: {written}\n"
     ).judgment
-    (error,) = found.errors
+    (error,) = judgment.errors
     assert error.severity == severity
 
 
@@ -225,31 +227,31 @@ def test_severities_are_numbers_or_words(written: str, severity: int | None) -> 
         ('" "', [None]),
     ],
 )
-def test_a_location_is_one_passage_or_the_passages_it_quotes(
+def test_a_location_is_a_single_passage_or_the_passages_it_quotes(
     written: str, places: list[str | None]
 ) -> None:
-    found = read_annotation(
+    judgment = read_annotation(
         f"Location: {written}\nExplanation: x\nSeverity: 3\n"
     ).judgment
-    assert [one.location for one in found.errors] == places
+    assert [error.location for error in judgment.errors] == places
 
 
 def test_an_unread_severity_counts_once_for_an_error_of_several_places() -> None:
-    found, _, counts = read_annotation(
+    result, _, counts = read_annotation(
         'Location: "a" and "b"\nExplanation: x\nSeverity: high\n'
     )
-    assert len(found.errors) == 2 and counts["unread"] == 1
+    assert len(result.errors) == 2 and counts["unread"] == 1
 
 
 def test_a_heading_loses_its_marks_and_gives_what_fields_do_not() -> None:
-    (one,) = read_annotation('Error 1: **"go" is wrong**\n').judgment.errors
-    assert one == ErrorSpan("go", '"go" is wrong', None)
+    (each,) = read_annotation('Error 1: **"go" is wrong**\n').judgment.errors
+    assert each == ErrorSpan("go", '"go" is wrong', None)
     text = 'Error 1: > see "go"\nExplanation: y\nCategory: `GRAMMAR`\n'
     (two,) = read_annotation(text).judgment.errors
     assert two == ErrorSpan(None, "y", None, "GRAMMAR")
 
 
-def test_a_label_a_number_and_a_heading_are_one_line() -> None:
+def test_a_label_a_number_and_a_heading_are_a_single_line() -> None:
     for name in (
         "Severity: 2",
         "Category: X",
@@ -257,8 +259,8 @@ def test_a_label_a_number_and_a_heading_are_one_line() -> None:
         "Score: 3",
         "Error 1: Bad",
     ):
-        said = read_labelled(f"Location: a\nExplanation: b\n{name}\nA remark.")
-        assert said.remarks == ["A remark."], name
+        labelled = read_labelled(f"Location: a\nExplanation: b\n{name}\nA remark.")
+        assert labelled.remarks == ["A remark."], name
     open_still = read_labelled("Explanation: b\ngoes on")
     assert open_still.remarks == [] and open_still.errors[0].explanation == "b goes on"
 
@@ -279,11 +281,11 @@ def test_marks_alone_are_nothing() -> None:
 
 
 def test_an_error_after_a_verdict_does_not_make_later_words_its_reason() -> None:
-    said = read_labelled(
+    labelled = read_labelled(
         "Overall score: 3\nError 1:\nExplanation: b\nOverall score: 4\nReason: c"
     )
-    assert [entry.explanation for entry in said.errors] == ["b"]
-    assert said.why == "c" and said.verdicts == [(True, "3"), (True, "4")]
+    assert [entry.explanation for entry in labelled.errors] == ["b"]
+    assert labelled.why == "c" and labelled.verdicts == [(True, "3"), (True, "4")]
 
 
 def test_only_a_first_error_after_a_verdict_begins_the_list_anew() -> None:
@@ -306,42 +308,42 @@ def test_labels_alone_stand_for_fields() -> None:
 
 
 def test_json_is_read_and_the_rest_is_left() -> None:
-    said, rest = read_objects('Well, {"score": 3} so. {"x": 1} End')
-    assert said and said.verdicts == [(False, "3")]
+    text, rest = read_objects('Well, {"score": 3} so. {"x": 1} End')
+    assert text and text.verdicts == [(False, "3")]
     assert rest == 'Well,  so. {"x": 1} End'
     assert read_objects("no JSON") == (None, "no JSON")
-    said, rest = read_objects('{"a" {"score": 3}')
-    assert said and said.verdicts == [(False, "3")] and rest == '{"a" '
+    text, rest = read_objects('{"a" {"score": 3}')
+    assert text and text.verdicts == [(False, "3")] and rest == '{"a" '
 
 
 def test_a_later_list_replaces_an_earlier_one_and_counts_it() -> None:
     listed = '{"errors": ["a", {"location": "b", "reason_for_the_rating": "c"}]}'
-    said, rest = read_objects(f"{listed} {listed} {listed}")
-    assert said and said.superseded == 4 and rest == "  "
-    assert said.errors == [ErrorEntry(heading="a"), ErrorEntry("b", "c")]
+    text, rest = read_objects(f"{listed} {listed} {listed}")
+    assert text and text.superseded == 4 and rest == "  "
+    assert text.errors == [ErrorEntry(heading="a"), ErrorEntry("b", "c")]
 
 
-def test_entries_in_json_have_a_place_each_or_none() -> None:
-    said, _ = read_objects(
+def test_entries_in_json_have_a_location_each_or_none() -> None:
+    text, _ = read_objects(
         '[{"description": "x", "severity": 2.0, "type": "T", "other": 1}]'
     )
-    assert said and said.errors == [ErrorEntry("", "x", "2", "T")]
-    said, _ = read_objects('[{"quoted_text": [], "reason": true, "explanation": "x"}]')
-    assert said and said.errors == [ErrorEntry("", "x")]
-    said, _ = read_objects('[{"error_span": ["a", "b c"], "severity": 2.5}]')
-    assert said and said.errors == [
+    assert text and text.errors == [ErrorEntry("", "x", "2", "T")]
+    text, _ = read_objects('[{"quoted_text": [], "reason": true, "explanation": "x"}]')
+    assert text and text.errors == [ErrorEntry("", "x")]
+    text, _ = read_objects('[{"error_span": ["a", "b c"], "severity": 2.5}]')
+    assert text and text.errors == [
         ErrorEntry("a", "", "2.5"),
         ErrorEntry("b c", "", "2.5"),
     ]
-    said, _ = read_objects(
+    text, _ = read_objects(
         '[{"quoted_text": "a", "Error_Span": "b", "description": "x"}]'
     )
-    assert said and said.errors == [ErrorEntry("b", "x")]
-    said, _ = read_objects('[{"quoted_text": "a", "description": "x"}]')
-    assert said and said.errors == [ErrorEntry("a", "x")]
+    assert text and text.errors == [ErrorEntry("b", "x")]
+    text, _ = read_objects('[{"quoted_text": "a", "description": "x"}]')
+    assert text and text.errors == [ErrorEntry("a", "x")]
     assert read_objects("[1, 2]") == (None, "[1, 2]")
-    said, rest = read_objects("[]")
-    assert said and said.clean and rest == ""
+    text, rest = read_objects("[]")
+    assert text and text.clean and rest == ""
 
 
 def test_only_so_many_places_are_tried_for_json() -> None:
@@ -352,16 +354,16 @@ def test_only_so_many_places_are_tried_for_json() -> None:
 # --- places ---
 
 
-def test_an_error_without_a_place_is_not_found_whatever_the_text() -> None:
+def test_an_error_without_a_location_is_not_detected_whatever_the_text() -> None:
     text = "XXXX ran"
-    (one, two) = locate_errors(
+    (each, two) = locate_errors(
         [ErrorSpan(None, "x", 2), ErrorSpan("ran", "y", 3, "C")], text
     )
-    assert one == (None, "x", 2, None, None, None, None, "not_found")
+    assert each == (None, "x", 2, None, None, None, None, "not_found")
     assert two == ("ran", "y", 3, "C", 5, 8, 1, "exact")
 
 
-def test_half_of_a_ligature_is_found_neither_at_an_end_nor_at_the_start() -> None:
+def test_half_of_a_ligature_is_detected_neither_at_an_end_nor_at_the_start() -> None:
     assert locate(["f"], "ﬁ") == [NOWHERE]
     assert locate(["i"], "ﬁ", cutoff=100) == [NOWHERE]
     assert locate(["af"], "aﬁb", cutoff=100) == [NOWHERE]
@@ -408,7 +410,7 @@ def test_what_stands_outside_of_reasoning_is_kept() -> None:
 # --- what holds for all ---
 
 
-def test_a_parser_is_there_and_has_its_settings() -> None:
+def test_a_parser_exists_and_has_its_settings() -> None:
     assert "scores" not in PARSERS and "score" in PARSERS
     with pytest.raises(
         ValueError, match=r"the parser score has the settings \(\), not \['a'\]"
@@ -450,9 +452,11 @@ def test_a_parser_is_there_and_has_its_settings() -> None:
 def test_a_reply_that_is_no_answer_is_not_read(
     text: str | None, finish: str | None, status: str, expected: tuple[str, str]
 ) -> None:
-    found = parse(text, scale=FIVE, finish=finish, reply_status=status)
-    assert (found.status, found.rule) == expected
-    assert (found.value is None) == (expected[0] != "ok") and found.parser == "score@15"
+    parsed = parse(text, scale=FIVE, finish=finish, reply_status=status)
+    assert (parsed.status, parsed.rule) == expected
+    assert (parsed.value is None) == (
+        expected[0] != "ok"
+    ) and parsed.parser == "score@15"
 
 
 HALVES = Scale(1, 5, 0.5)
@@ -463,7 +467,7 @@ WORDS = Scale(1, 5, 1, ("Unacceptable", "Poor", "Fair", "Good", "Very good"))
 def test_scales_know_their_values() -> None:
     assert HALVES.grid() == [1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5]
     assert UNIT.grid() is None
-    assert [WORDS.value_of(place) for place in range(5)] == [1, 2, 3, 4, 5]
+    assert [WORDS.value_of(index) for index in range(5)] == [1, 2, 3, 4, 5]
     assert Scale(0, 1, 0.1).on_grid(0.3)
     assert not HALVES.on_grid(2.25)
     assert UNIT.on_grid(0.123)
@@ -520,8 +524,8 @@ def test_policies_refuse_what_they_cannot_do() -> None:
 
 def test_a_refusal_that_says_its_rule_is_not_guessed_at() -> None:
     for rule in ("filtered", "too_long", "given_up"):
-        found = parse("HTTP 400: no", scale=FIVE, finish=rule, reply_status="error")
-        assert (found.status, found.rule) == ("error", rule)
+        parsed = parse("HTTP 400: no", scale=FIVE, finish=rule, reply_status="error")
+        assert (parsed.status, parsed.rule) == ("error", rule)
     program = parse("no words", scale=FIVE, finish="error", reply_status="error")
     assert (program.status, program.rule) == ("error", "error")
 
@@ -545,11 +549,11 @@ def test_a_refusal_that_says_its_rule_is_not_guessed_at() -> None:
         ("HTTP 422: max_tokens is not a number", "refused"),
     ],
 )
-def test_a_request_too_long_for_the_model_is_told_from_other_errors(
+def test_a_request_too_long_for_the_model_is_distinguished_from_other_errors(
     told: str, rule: str
 ) -> None:
-    found = parse(told, scale=FIVE, finish="error", reply_status="error")
-    assert (found.status, found.rule, found.value) == ("error", rule, None)
+    parsed = parse(told, scale=FIVE, finish="error", reply_status="error")
+    assert (parsed.status, parsed.rule, parsed.value) == ("error", rule, None)
 
 
 @pytest.mark.parametrize("name", ["merged", "scores"])

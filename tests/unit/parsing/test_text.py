@@ -20,9 +20,11 @@ from judgescope.parsing.text import (
 TEXT = "The Team  won; the team lost: “he” said ﬁne café in Ｎｅｗ\u00a0York…"
 
 
-def found(quote: str, text: str = TEXT) -> tuple[str | None, str]:
-    (place,) = locate([quote], text)
-    return None if place.start is None else text[place.start : place.end], place.match
+def detected(quote: str, text: str = TEXT) -> tuple[str | None, str]:
+    (location,) = locate([quote], text)
+    return None if location.start is None else text[
+        location.start : location.end
+    ], location.match
 
 
 @pytest.mark.parametrize(
@@ -56,16 +58,16 @@ def found(quote: str, text: str = TEXT) -> tuple[str | None, str]:
         ("None", None, "not_found"),
     ],
 )
-def test_quotes_are_found_as_they_are_in_one_spelling_or_nearly(
+def test_quotes_are_detected_as_they_are_in_a_single_spelling_or_nearly(
     quote: str, words: str | None, match: str
 ) -> None:
-    assert found(quote) == (words, match)
+    assert detected(quote) == (words, match)
 
 
-def test_whole_words_come_first_and_letters_within_words_last() -> None:
+def test_complete_words_come_first_and_letters_within_words_last() -> None:
     text = "There he was. He ate the heel."
     assert locate(["he", "he"], text)[0] == QuoteLocation(6, 8, 1, "exact")
-    assert found("HE", text) == ("he", "normalised")
+    assert detected("HE", text) == ("he", "normalised")
     assert locate(["Eel"], text) == [QuoteLocation(26, 29, 1, "normalised")]
     assert locate(["he"], "The man: He ate") == [QuoteLocation(9, 11, 1, "normalised")]
     assert locate(["rus"], "a virus") == [QuoteLocation(4, 7, 1, "exact")]
@@ -74,21 +76,27 @@ def test_whole_words_come_first_and_letters_within_words_last() -> None:
     ]  # no spaces between words
 
 
-def test_equal_quotes_take_one_place_each() -> None:
+def test_equal_quotes_take_a_single_location_each() -> None:
     text = "Crowder ran. crowder sat. Crowder ate. Crowders"
     third = locate(["Crowder"] * 3, text)
-    assert [(one.start, one.occurrence) for one in third] == [(0, 1), (26, 2), (26, 2)]
+    assert [(each.start, each.occurrence) for each in third] == [
+        (0, 1),
+        (26, 2),
+        (26, 2),
+    ]
     mixed = locate(["CROWDER", "Crowder", "CROWDER", "crowder", "CROWDER"], text)
-    assert [one.start for one in mixed] == [0, 0, 13, 13, 26]
-    assert [one.occurrence for one in mixed] == [1, 1, 2, 1, 3]
+    assert [each.start for each in mixed] == [0, 0, 13, 13, 26]
+    assert [each.occurrence for each in mixed] == [1, 1, 2, 1, 3]
     near = locate(["Crowder was eating"] + ["Crovder sat. Crowder"] * 2, text)
     assert near[0] == NOWHERE and near[1] == near[2] and near[1].match == "fuzzy"
 
 
-def test_nearly_equal_quotes_take_one_place_each_too() -> None:
+def test_nearly_equal_quotes_take_a_single_location_each_too() -> None:
     text = "Jae Crowder was next. Al was. Jae Crowder was next. Jae Crowder was next."
     places = locate(["Jae Crowdr was next"] * 2, text)
-    assert [(one.start, one.match, one.occurrence) for one in places] == [
+    assert [
+        (location.start, location.match, location.occurrence) for location in places
+    ] == [
         (0, "fuzzy", 1),
         (30, "fuzzy", 2),
     ]
@@ -101,16 +109,19 @@ def test_a_cutoff_of_a_hundred_finds_nothing_that_is_not_equal() -> None:
 
 def test_a_quote_that_is_longer_than_the_text_is_the_text_at_most() -> None:
     assert locate(["He won the game in the end, said the coach"], "He won") == [NOWHERE]
-    assert found("He won the game.!", "He won the game") == ("He won the game", "fuzzy")
+    assert detected("He won the game.!", "He won the game") == (
+        "He won the game",
+        "fuzzy",
+    )
 
 
-def test_the_number_of_a_place_is_told_for_any_stretch() -> None:
+def test_the_number_of_a_location_is_reported_for_any_stretch() -> None:
     text = "he the he then he"
     places = locate(["he"] * 3, text)
-    assert [one.start for one in places] == [0, 7, 15]
-    for one in places:
-        assert one.start is not None and one.end is not None
-        assert occurrence_of(one.start, one.end, text) == one.occurrence
+    assert [location.start for location in places] == [0, 7, 15]
+    for location in places:
+        assert location.start is not None and location.end is not None
+        assert occurrence_of(location.start, location.end, text) == location.occurrence
     assert occurrence_of(4, 6, text) == 2  # within "the", where all places count
 
 
@@ -138,21 +149,22 @@ ANY = st.text(ALPHABET, max_size=40)
 
 @settings(deadline=None)
 @given(ANY, st.lists(ANY, max_size=4), st.floats(0, 100))
-def test_any_quotes_have_a_place_in_any_text_or_none(
+def test_any_quotes_have_a_location_in_any_text_or_none(
     text: str, quotes: list[str], cutoff: float
 ) -> None:
     places = locate(quotes, text, cutoff=cutoff)
     assert len(places) == len(quotes)
-    for quote, place in zip(quotes, places, strict=True):
-        assert place.match in MATCHES
-        if place.start is None or place.end is None:
-            assert place == NOWHERE
+    for quote, location in zip(quotes, places, strict=True):
+        assert location.match in MATCHES
+        if location.start is None or location.end is None:
+            assert location == NOWHERE
             continue
         assert (
-            0 <= place.start < place.end <= len(text) and (place.occurrence or 0) >= 1
+            0 <= location.start < location.end <= len(text)
+            and (location.occurrence or 0) >= 1
         )
-        if place.match == "exact":
-            assert text[place.start : place.end] == quote
+        if location.match == "exact":
+            assert text[location.start : location.end] == quote
 
 
 @settings(deadline=None)
@@ -164,21 +176,21 @@ def test_any_quotes_have_a_place_in_any_text_or_none(
     st.integers(1, 20),
     st.sampled_from(["NFC", "NFD", "case", "wide"]),
 )
-def test_what_is_cut_out_of_a_text_is_found_in_it(
+def test_what_is_cut_out_of_a_text_is_detected_in_it(
     text: str, start: int, length: int, how: str
 ) -> None:
     quote = text[start : start + length]
-    (place,) = locate([quote], text)
+    (location,) = locate([quote], text)
     if not quote.strip():
-        assert place == NOWHERE
+        assert location == NOWHERE
     else:
-        assert place.match in ("exact", "normalised")
-        assert place.start is not None and place.start <= len(text)
+        assert location.match in ("exact", "normalised")
+        assert location.start is not None and location.start <= len(text)
     if how in ("NFC", "NFD"):
         changed = unicodedata.normalize(how, text)  # type: ignore[arg-type]
     else:
         changed = text.swapcase() if how == "case" else text.replace(" ", "\u3000 ")
-    (whole,) = locate([changed], text)
+    (complete,) = locate([changed], text)
     seen = any(sign.isalnum() for sign in text)
     if seen and len(changed.swapcase().swapcase()) == len(changed):
-        assert whole.match != "not_found"
+        assert complete.match != "not_found"

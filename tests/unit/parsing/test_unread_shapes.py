@@ -83,7 +83,9 @@ def test_only_unparsed_replies_have_shapes_and_a_tenth_is_not_many() -> None:
     assert (replies.replies, replies.unread, replies.many) == (12, 2, True)
 
 
-def test_replies_without_text_are_told_apart_and_have_a_remedy_of_their_own() -> None:
+def test_replies_without_text_are_distinguished_and_have_a_remedy_of_their_own() -> (
+    None
+):
     replies = UnreadReplies()
     rules = [*RULES_WITHOUT_TEXT.values(), "null_content", "only_reasoning"]
     for rule in rules:

@@ -41,8 +41,10 @@ CLASSES = [1.0, 2.0, 3.0]
 
 def test_even_candidates_have_each_number_of_errors_as_often_as_can_be() -> None:
     result = list(evenly(BASES, 4, [0, 2, 4]))
-    assert [one.errors for one in result] == [0, 2, 4, 0, 2, 4, 0, 2]
-    assert [one.base[0] for one in result[:4]] == ["a:original"] * 3 + ["a:reference.1"]
+    assert [each.errors for each in result] == [0, 2, 4, 0, 2, 4, 0, 2]
+    assert [each.base[0] for each in result[:4]] == ["a:original"] * 3 + [
+        "a:reference.1"
+    ]
     assert len({(text.item, text.number) for text in result}) == 8
 
 
@@ -54,25 +56,25 @@ def test_on_trial_each_number_of_errors_is_tried_once() -> None:
 def test_each_rating_gets_numbers_of_errors_that_it_had_on_trial() -> None:
     named: dict[str, Any] = {"seed": 1, "names": ["data", "set"]}
     result = list(of_each_rating(BASES, 3, [[4, 5], [2], [0]], **named))
-    assert Counter(one.number.partition("-")[0] for one in result) == {
+    assert Counter(each.number.partition("-")[0] for each in result) == {
         "1": 6,
         "2": 6,
         "3": 6,
     }
-    assert {one.errors for one in result if one.number.startswith("1-")} == {4, 5}
+    assert {each.errors for each in result if each.number.startswith("1-")} == {4, 5}
     assert result == list(of_each_rating(BASES, 3, [[4, 5], [2], [0]], **named))
 
 
 def test_rules_put_in_as_many_errors_as_there_is_room_for_and_say_so() -> None:
     named: dict[str, Any] = {"seed": 1, "names": ["data", "set"]}
-    one = PlannedCandidate("a", "1", ("a:original", TEXT), 3)
-    made = by_rule(one, ["spelling", "negation"], **named)
+    each = PlannedCandidate("a", "1", ("a:original", TEXT), 3)
+    made = by_rule(each, ["spelling", "negation"], **named)
     assert made.status == "ok" and made.text != TEXT
     assert apply_edits(TEXT, made.edits) == made.text
-    assert made == by_rule(one, ["spelling", "negation"], **named)
-    assert made != by_rule(one._replace(number="2"), ["spelling", "negation"], **named)
-    assert by_rule(one._replace(errors=0), ["spelling"], **named).text == TEXT
-    full = by_rule(one._replace(errors=90), ["number"], **named)
+    assert made == by_rule(each, ["spelling", "negation"], **named)
+    assert made != by_rule(each._replace(number="2"), ["spelling", "negation"], **named)
+    assert by_rule(each._replace(errors=0), ["spelling"], **named).text == TEXT
+    full = by_rule(each._replace(errors=90), ["number"], **named)
     assert full.status == "short: 1 of 90"
     row = {
         "item": "a",
@@ -117,7 +119,7 @@ def row(
     }
 
 
-def test_texts_that_failed_or_are_there_already_are_reported_and_not_used() -> None:
+def test_texts_that_failed_or_exist_already_are_reported_and_not_used() -> None:
     rows = [
         row("a1", 0),
         row("a2", 1, "failed: it is a refusal"),
@@ -151,12 +153,12 @@ def comparisons(target: str, *outcomes: float | None) -> list[dict[str, Any]]:
 
 def test_comparisons_rate_texts_and_tell_where_they_lie_among_the_anchors() -> None:
     rows = [row("a1", 0), row("a2", 3), row("a3", 1)]
-    told = [
+    values = [
         *comparisons("a1", 1, 1, 0),
         *comparisons("a2", 0, -1, -1),
         *comparisons("a3", 0, 0, 0),
     ]
-    result = by_anchors(rows, told, CLASSES)
+    result = by_anchors(rows, values, CLASSES)
     assert result["a1"] == Grade(2, 2.0, False, (1.0, 0.0, 0.0, None))
     assert result["a2"].rating == 0 and result["a2"].shares == (None, 0.0, 0.0, 1.0)
     assert result["a3"] == Grade(None, status="unresolved")
@@ -168,12 +170,12 @@ def test_comparisons_rate_texts_and_tell_where_they_lie_among_the_anchors() -> N
 
 def test_a_missing_answer_is_no_tie() -> None:
     rows = [row("a1", 0)]
-    told = [*comparisons("a1", 1, 1, None)]
+    values = [*comparisons("a1", 1, 1, None)]
     assert (
-        by_anchors(rows, told, CLASSES)["a1"].rating is None
+        by_anchors(rows, values, CLASSES)["a1"].rating is None
     )  # it may be as good as the best
-    told[-1]["outcome"] = 0
-    assert by_anchors(rows, told, CLASSES)["a1"].rating == 2
+    values[-1]["outcome"] = 0
+    assert by_anchors(rows, values, CLASSES)["a1"].rating == 2
     alone = by_anchors(rows, comparisons("a1", None, None, None), CLASSES)
     assert alone["a1"].rating is None
 

@@ -125,7 +125,7 @@ def test_sentences_that_change_places_never_change_back() -> None:
 def test_stray_sentences_come_once_each_and_never_first() -> None:
     texts = injected("off-topic", 99)
     assert len(texts) == len(OFF_TOPIC) and texts[-1].startswith("Anna Ruiz opened")
-    assert all(texts[-1].count(one) == 1 for one in OFF_TOPIC)
+    assert all(texts[-1].count(each) == 1 for each in OFF_TOPIC)
 
 
 def test_a_repeated_sentence_is_not_deleted() -> None:
@@ -192,10 +192,10 @@ def test_the_same_names_make_the_same_texts_whatever_the_order_of_items() -> Non
     named: Any = {"seed": 7, "dataset": "a", "perturbation": "b", "degree": "single"}
     options = {"kinds": ["order", "number"], "count": 4}
     two = {"x": TEXT, "y": "It is 5 metres long. He saw Ruth."}
-    one = perturb_dataset("inject_errors", options, two, **named)
+    each = perturb_dataset("inject_errors", options, two, **named)
     turned = dict(reversed(two.items()))
     again = perturb_dataset("inject_errors", options, turned, **named)
-    assert one == again and one["x"] != one["y"]
+    assert each == again and each["x"] != each["y"]
 
 
 @pytest.mark.parametrize(

@@ -35,9 +35,11 @@ def counting(body: Body) -> Said:
     source = prompt.rpartition("\n\nReply to rate:")[0]
     known = {*WORDS.findall(source)}
     misspelt = [
-        one for one in WORDS.findall(text) if not frequency(one) and one not in known
+        match
+        for match in WORDS.findall(text)
+        if not frequency(match) and match not in known
     ]
-    strays = [one for one in OFF_TOPIC if one in text]
+    strays = [match for match in OFF_TOPIC if match in text]
     spelling = "one quality of a text: fluency" in prompt
     return reply(str(100 - len(misspelt if spelling else strays)))
 
@@ -148,7 +150,7 @@ def test_the_report_shows_the_rows(study: AskedStudy) -> None:
 
 
 @pytest.mark.parametrize("method", ["agreement", "perspectives"])
-def test_a_scale_of_its_own_is_for_the_order_of_texts(method: str) -> None:
+def test_a_separate_scale_is_for_the_order_of_texts(method: str) -> None:
     study = {
         **{"study": "s", "datasets": ["demo-dialogue"], "judges": ["ten-points"]},
         "methods": [method],

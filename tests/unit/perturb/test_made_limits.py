@@ -44,10 +44,10 @@ def test_a_text_that_failed_is_the_parent_again_and_equal_parents_share_a_reply(
     result = make_texts(
         parents, ask_for=ask_for, obtain=obtain, checks=["length"], attempts=1
     )
-    assert [(one.text, one.reply.text) for one in result.values()] == [
+    assert [(each.text, each.reply.text) for each in result.values()] == [
         ("The cat sat.", "No.")
     ] * 2
-    assert {one.request.key for one in result.values()} == {result["a"].request.key}
+    assert {each.request.key for each in result.values()} == {result["a"].request.key}
 
 
 @given(short, short, short, short)

@@ -43,7 +43,7 @@ def test_each_mark_is_an_edit_and_the_text_is_what_they_make() -> None:
         ),
     ],
 )
-def test_what_is_left_out_leaves_one_blank(marked: str, text: str) -> None:
+def test_what_is_left_out_leaves_a_single_blank(marked: str, text: str) -> None:
     edits, problem = marked_edits(marked, TEXT, 1)
     assert problem is None
     assert unmarked(marked).endswith(text)

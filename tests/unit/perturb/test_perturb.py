@@ -69,7 +69,7 @@ def test_edits_tell_everything_that_changed(
     assert apply_edits(text, result.edits) == result.text
     assert (result.text != text) == bool(result.edits) == bool(done(result, k))
     assert all(edit.before != edit.after for edit in result.edits)
-    assert all(one.end <= other.offset for one, other in pairwise(result.edits))
+    assert all(each.end <= other.offset for each, other in pairwise(result.edits))
     assert run(rule, text, k, seed) == result
 
 
@@ -155,7 +155,7 @@ def test_typing_errors_do_not_touch_and_tear_nothing(
     result = run("typos", text, k, seed)
     assert random.getstate() == state
     assert len(result.edits) == done(result, k)
-    assert all(one.end < other.offset for one, other in pairwise(result.edits))
+    assert all(each.end < other.offset for each, other in pairwise(result.edits))
     assert all(may_cut(text, e.offset) and may_cut(text, e.end) for e in result.edits)
     assert all(len(edit.before) <= 2 for edit in result.edits)
 
@@ -250,9 +250,9 @@ def test_neighbouring_words_change_places(text: str, k: int, seed: int) -> None:
     result = run("exchange_words", text, k, seed)
     edits = result.edits
     assert len(edits) == 2 * done(result, k)
-    for one, other in zip(edits[::2], edits[1::2], strict=True):
-        assert (one.before, one.after) == (other.after, other.before)
-        gap = text[one.end : other.offset]
+    for each, other in zip(edits[::2], edits[1::2], strict=True):
+        assert (each.before, each.after) == (other.after, other.before)
+        gap = text[each.end : other.offset]
         assert gap.isspace() or (not gap and written_without_blanks(text))
         assert len(f"{gap}.".splitlines()) == 1
     assert all(may_cut(text, edit.offset) and may_cut(text, edit.end) for edit in edits)
@@ -271,11 +271,11 @@ def test_exchanged_words_by_hand() -> None:
 def test_no_more_neighbours_can_be_exchanged(
     words: list[str], k: int, seed: int
 ) -> None:
-    most, last = 0, -1
-    for number, (one, other) in enumerate(pairwise(words)):
-        if one != other and number > last:
-            most, last = most + 1, number + 1
-    assert done(run("exchange_words", " ".join(words), k, seed), k) == min(k, most)
+    limit, last = 0, -1
+    for number, (each, other) in enumerate(pairwise(words)):
+        if each != other and number > last:
+            limit, last = limit + 1, number + 1
+    assert done(run("exchange_words", " ".join(words), k, seed), k) == min(k, limit)
 
 
 # --- sentences ------------------------------------------------------------------------
@@ -311,7 +311,9 @@ def test_reordering_by_hand() -> None:
 
 @settings(deadline=None)
 @given(text=TEXTS, k=COUNTS, seed=SEEDS)
-def test_deleted_sentences_take_one_gap_along(text: str, k: int, seed: int) -> None:
+def test_deleted_sentences_take_a_single_gap_along(
+    text: str, k: int, seed: int
+) -> None:
     spans, result = split_sentences(text), run("delete_sentences", text, k, seed)
     number = done(result, k)
     assert number == max(0, min(k, len(spans) - 1))
@@ -394,7 +396,7 @@ def test_no_larger_number_of_places_can_be_deranged(
 
     rng = stream(seed, "test")
     chosen = choose(contents, count, rng)
-    picked = [contents[place] for place in chosen]
+    picked = [contents[location] for location in chosen]
     givers = derange(picked, rng)
     assert sorted(givers) == list(range(len(chosen)))
     assert all(

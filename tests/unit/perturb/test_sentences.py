@@ -89,6 +89,6 @@ def test_a_sentence_is_never_longer_than_its_line(text: str) -> None:
     assert all(len(sentence.splitlines()) == 1 for sentence in sentences(text))
 
 
-def test_long_runs_of_marks_and_letters_are_read_in_one_pass() -> None:
+def test_long_runs_of_marks_and_letters_are_read_in_a_single_pass() -> None:
     text = "a" + "." * 30_000 + "b " + "c" * 30_000 + ". " + "!" * 30_000 + "d. End"
     assert sentences(text)[-1] == "End"

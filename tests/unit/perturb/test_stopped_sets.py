@@ -126,7 +126,7 @@ def test_a_set_stops_after_its_first_texts(count: int, left: int) -> None:
     assert "allow_missing" in caught.value.todo and caught.value.got
 
 
-def test_a_set_of_one_text_stops_as_well() -> None:
+def test_a_set_of_a_single_text_stops_as_well() -> None:
     reason = r"the only text is unusable \(it is the same text 1\); 0 replies"
     with pytest.raises(UserError, match=reason):
         made(1, Writer())

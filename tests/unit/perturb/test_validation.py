@@ -86,11 +86,11 @@ def test_inserted_sentences_stand_among_those_of_the_text(
 
 
 @given(st.lists(st.sampled_from("abcdefgh"), min_size=4, max_size=12), st.data())
-def test_one_word_replaced_by_a_new_one_is_one_change(
+def test_a_single_word_replaced_by_a_new_one_is_a_single_change(
     words: list[str], data: st.DataObject
 ) -> None:
-    place = data.draw(st.integers(0, len(words) - 1))
-    changed = [*words[:place], "new", *words[place + 1 :]]
+    location = data.draw(st.integers(0, len(words) - 1))
+    changed = [*words[:location], "new", *words[location + 1 :]]
     assert CHECKS["changes"](" ".join(changed), " ".join(words), ONE) is None
     assert CHECKS["changes"](" ".join(words), " ".join(words), Amount(k=0)) is None
 
@@ -112,7 +112,7 @@ RAINY = (
         RAINY.replace("They ate by the river.", "They ate. By the river."),
     ],
 )
-def test_a_step_with_one_error_passes(text: str) -> None:
+def test_a_step_with_a_single_error_passes(text: str) -> None:
     assert more_than_one_error(text, RAINY) is None
 
 
@@ -128,7 +128,7 @@ def test_a_step_with_one_error_passes(text: str) -> None:
         "Rome.",
     ],
 )
-def test_a_step_that_changes_more_than_one_error_does_is_refused(text: str) -> None:
+def test_a_step_that_changes_several_error_does_is_refused(text: str) -> None:
     assert more_than_one_error(text, RAINY) is not None
 
 

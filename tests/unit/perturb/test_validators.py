@@ -30,10 +30,10 @@ EXPLAINED: dict[tuple[str, str], str] = {}
 """(kind of change, another kind's check) -> why that check accepts such a text too."""
 
 
-def five_grams(one: Shown) -> set[tuple[str, ...]]:
+def five_grams(entry: Shown) -> set[tuple[str, ...]]:
     """Return the runs of five words of a demonstration, before and after."""
     result = set()
-    for text in (one.text, one.changed):
+    for text in (entry.text, entry.changed):
         words = [token.lower() for token in tokens(text) if is_word(token)]
         result |= {tuple(words[at : at + 5]) for at in range(len(words) - 4)}
     return result
@@ -45,22 +45,22 @@ def five_grams(one: Shown) -> set[tuple[str, ...]]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_card_has_ten_demonstrations_on_ten_topics_of_four_tasks(kind: str) -> None:
     shown = demonstrations(kind)
-    assert len(shown) == len({one.topic for one in shown}) == 10
+    assert len(shown) == len({each.topic for each in shown}) == 10
     tasks = {"summarization", "dialogue-summarization", "paraphrase", "data-to-text"}
-    assert {one.task for one in shown} == tasks
-    assert all(15 <= len(one.text.split()) <= 60 for one in shown)
-    assert {len(sentences(one.text)) for one in shown} <= {1, 2, 3, 4}
+    assert {each.task for each in shown} == tasks
+    assert all(15 <= len(each.text.split()) <= 60 for each in shown)
+    assert {len(sentences(each.text)) for each in shown} <= {1, 2, 3, 4}
 
 
 def test_demonstrations_share_no_sentence_and_few_runs_of_words() -> None:
-    assert len({one.topic for _, one in ALL}) >= 12
+    assert len({each.topic for _, each in ALL}) >= 12
     counts = Counter(
         sentence
-        for _, one in ALL
-        for sentence in {*sentences(one.text), *sentences(one.changed)}
+        for _, each in ALL
+        for sentence in {*sentences(each.text), *sentences(each.changed)}
     )
     assert max(counts.values()) == 1
-    runs = [five_grams(one) for _, one in ALL]
+    runs = [five_grams(each) for _, each in ALL]
     assert all(10 * len(a & b) <= min(len(a), len(b)) for a, b in combinations(runs, 2))
 
 
@@ -154,12 +154,12 @@ def test_unchanged_texts_and_refusals_are_rejected(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_two_changes_are_two_too_many_where_one_is_asked(kind: str) -> None:
-    for one, other in pairwise(demonstrations(kind)):
-        text = f"{one.text} {other.text}"
-        changed = f"{one.changed} {other.changed}"
+    for each, other in pairwise(demonstrations(kind)):
+        text = f"{each.text} {other.text}"
+        changed = f"{each.changed} {other.changed}"
         if kind == "continuation":
             changed = (
-                text + one.changed[len(one.text) :] + other.changed[len(other.text) :]
+                text + each.changed[len(each.text) :] + other.changed[len(other.text) :]
             )
         assert KINDS[kind](changed, text, ONE)
         enough = KINDS[kind](changed, text, Amount(min_edits=2)) is None

@@ -46,17 +46,17 @@ def made(
 
 def test_what_passes_is_asked_for_once_and_what_fails_again_with_the_reason() -> None:
     good = "The dog sat on the mat."
-    found, rounds = made({"a": [good], "b": [PARENT, good], "c": [PARENT, PARENT]})
+    result, rounds = made({"a": [good], "b": [PARENT, good], "c": [PARENT, PARENT]})
     assert rounds == [
         [f"{item}: {PARENT}" for item in "abc"],
         [f"{item}: {PARENT} (it is the same text)" for item in "bc"],
     ]
-    assert {item: (reply.text, reply.status) for item, reply in found.items()} == {
+    assert {item: (reply.text, reply.status) for item, reply in result.items()} == {
         "a": (good, "ok"),
         "b": (good, "ok"),
         "c": (PARENT, "failed: it is the same text"),
     }
-    assert found["b"].request.prompt == rounds[1][0] and found["b"].reply.text == good
+    assert result["b"].request.prompt == rounds[1][0] and result["b"].reply.text == good
 
 
 def test_a_text_that_repeats_the_reason_of_its_request_is_not_used() -> None:
@@ -64,8 +64,8 @@ def test_a_text_that_repeats_the_reason_of_its_request_is_not_used() -> None:
     good = "The dog sat on the mat."
     reason = "it is the same text"
     echo = f"{good} The model says it is the same text."
-    found, rounds = made({"a": [PARENT, echo, good]}, attempts=3)
-    assert (found["a"].text, found["a"].status) == (good, "ok")
+    result, rounds = made({"a": [PARENT, echo, good]}, attempts=3)
+    assert (result["a"].text, result["a"].status) == (good, "ok")
     assert reason in rounds[1][0] and reason not in rounds[2][0]
 
 
@@ -73,16 +73,16 @@ def test_a_text_that_repeats_the_reason_of_its_request_is_not_used() -> None:
 def test_never_more_attempts_than_the_card_allows(attempts: int) -> None:
     """As long as the replies differ from each other."""
     unusable = [PARENT + "\n" * at for at in range(9)]
-    found, rounds = made({"a": unusable}, attempts=attempts)
+    result, rounds = made({"a": unusable}, attempts=attempts)
     assert (
-        len(rounds) == attempts and found["a"].status == "failed: it is the same text"
+        len(rounds) == attempts and result["a"].status == "failed: it is the same text"
     )
 
 
 def test_a_reply_equal_to_the_one_before_it_is_the_last() -> None:
     good = "The dog sat on the mat."
-    found, rounds = made({"a": [PARENT, PARENT, good]}, attempts=3)
-    assert len(rounds) == 2 and found["a"].status == "failed: it is the same text"
+    result, rounds = made({"a": [PARENT, PARENT, good]}, attempts=3)
+    assert len(rounds) == 2 and result["a"].status == "failed: it is the same text"
 
 
 def warmed(first: float, **keys: Any) -> list[float]:
@@ -170,8 +170,8 @@ def written_reply(text: str, *, finish: str = "stop", status: str = "ok") -> Rep
     ],
 )
 def test_what_makes_a_text_unusable(reply: Reply, problem: str | None) -> None:
-    text, found = checked(reply, PARENT, CHECKS)
-    assert found == problem
+    text, result = checked(reply, PARENT, CHECKS)
+    assert result == problem
     if problem is None:
         assert text == "The dog sat on the mat."
 

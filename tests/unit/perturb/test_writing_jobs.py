@@ -105,7 +105,7 @@ def test_candidates_have_errors_in_references_of_the_data() -> None:
     bases = references_with_errors(spec, {"i": ITEM}, originals, None)
     assert bases == {"i": [("i:original", "One."), ("i:reference.1", "Two.")]}
     wanted = wanted_candidates(spec, bases, [], [])
-    assert {name: one.errors for name, one in wanted.items()} == {
+    assert {name: each.errors for name, each in wanted.items()} == {
         "i:p.single.1": 0,
         "i:p.single.2": 3,
     }

@@ -200,8 +200,8 @@ def test_a_study_with_analyses(study: AskedStudy) -> None:
     shown: dict[bool, set[str]] = {True: set(), False: set()}
     for prompt in judged:
         before, after = prompt.split("Now rate another text")
-        own = [source for source in sources if source in after]
-        assert own and not any(source in before for source in own)
+        collected = [source for source in sources if source in after]
+        assert collected and not any(source in before for source in collected)
         parts = re.findall(r"Answer:\n(.*)\nRating: (\d)", before)
         assert len(parts) == (3 if "Answer:" in before else 0)
         assert all(by_text[text] == int(rating) for text, rating in parts)
@@ -299,7 +299,7 @@ def test_judges_share_analyses_and_every_wording_has_its_own(study: AskedStudy) 
 
 
 @pytest.mark.heavy
-def test_the_plan_reads_its_own_cards(
+def test_the_plan_reads_its_cards(
     study: AskedStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A spec of a judge's job has nothing of how analyses are made: their file tells

@@ -49,7 +49,7 @@ SHIPPED: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_shipped_annotators_differ_in_one_thing_each(name: str) -> None:
+def test_shipped_annotators_differ_in_a_single_thing_each(name: str) -> None:
     card = read_card("judge", CONFIG / "judges" / f"{name}.yaml")
     assert card.annotation == AnnotationKeys(**SHIPPED[name])
     assert (card.model, card.form, card.temperature) == ("judge", "annotate", 0)
@@ -106,12 +106,12 @@ def plan_of(*judges: str, **keys: Any) -> Plan:
 
 
 @pytest.mark.heavy
-def test_an_annotator_has_its_own_scale_whatever_people_s_is() -> None:
+def test_an_annotator_has_a_separate_scale_whatever_people_s_is() -> None:
     plan = plan_of("annotator", "score-only", datasets=["topical-chat"])
     assert parser_of(plan, "annotator") == "annotation" != parser_of(plan, "score-only")
     assert scale_of(plan, "topical-chat", "annotator", "naturalness") == OVERALL
-    own = scale_of(plan, "topical-chat", "score-only", "naturalness")
-    assert own is not None and own.max == 3
+    scale = scale_of(plan, "topical-chat", "score-only", "naturalness")
+    assert scale is not None and scale.max == 3
     facts = facts_of(plan, "topical-chat", "annotator")
     assert facts.ends["naturalness"] == (1, 5)
     assert facts.grid["naturalness"] == [1, 2, 3, 4, 5]
@@ -122,7 +122,7 @@ def test_an_annotator_has_its_own_scale_whatever_people_s_is() -> None:
     assert scored.parser == reader and scored.settings == {}
 
 
-def test_a_score_in_percent_has_twenty_one_values_and_no_words(
+def test_a_score_in_percent_has_twenty_a_single_values_and_no_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "config" / "judges").mkdir(parents=True)
@@ -141,7 +141,7 @@ def test_a_score_in_percent_has_twenty_one_values_and_no_words(
     assert cells.readings[0].scale == Scale(0, 100, 5, (), "drop")
 
 
-def test_forms_of_one_model_are_compared_on_people_s_scale_alone() -> None:
+def test_forms_of_a_single_model_are_compared_on_people_s_scale_alone() -> None:
     plan = plan_of("annotator", "score-only", "rate-explain")
     spec = results.statistics(plan, "robustness", "demo-dialogue")
     assert spec.forms == {"judge": ["score-only", "rate-explain"]}
@@ -178,7 +178,9 @@ def test_of_an_aspect_prompts_are_reported_only_what_its_card_has(
     monkeypatch.chdir(tmp_path)
     plan = plan_of("score-only", aspects=["naturalness", "coherence"])
     result = prompt_aspects(plan, "demo-dialogue")
-    by_name = {name: {key for key in one if one[key]} for name, one in result.items()}
+    by_name = {
+        name: {key for key in each if each[key]} for name, each in result.items()
+    }
     assert by_name["naturalness"] == {"aspect", "name", "definition"}
     assert {"unlike", "worst", "best"} <= by_name["coherence"]
 
@@ -300,11 +302,11 @@ def test_no_other_form_shows_what_only_annotators_are_reported(form: str) -> Non
     )
     full = ASPECT.model_copy(update={"steps": ["Go."]})
     parts = {"sub_aspects": [{"name": "A", "definition": "B"}]}
-    one, other = (
+    each, other = (
         filled(form, **(row | {"aspect": row["aspect"] | parts}))
         for row in (rated(bare, FIVE), rated(full, FIVE))
     )
-    assert one == other
+    assert each == other
 
 
 def test_a_rubric_has_words_for_the_ends_that_a_card_lacks() -> None:
@@ -323,14 +325,14 @@ def test_requests_to_a_program_stay_the_same() -> None:
         ProgramQuestions(
             model,
             judge,
-            one,
+            each,
             SCALE,
             asked_about(judge, [TEXT]),
             {},
             0,
             SUMMARY,
         )[0].key
-        for one in (bare, ASPECT, ASPECT.in_task("qa"))
+        for each in (bare, ASPECT, ASPECT.in_task("qa"))
     ]
     assert len({*asked_}) == 1
 
@@ -366,8 +368,8 @@ def test_each_ablation_is_of_the_complete_ensemble() -> None:
 def test_a_judge_of_several_models_is_a_judge_for_each(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own = Study(tmp_path)
-    own.card("judges", "terse", models=["annotator-1", "judge"], form="score-only")
+    own_part = Study(tmp_path)
+    own_part.card("judges", "terse", models=["annotator-1", "judge"], form="score-only")
     monkeypatch.chdir(tmp_path)
     fields = {"study": "s", "datasets": ["demo-dialogue"], "judges": ["terse"]}
     plan = load_plan(fields | {"methods": ["agreement"]}, HOME, source="study.yaml")
@@ -387,7 +389,7 @@ def test_a_judge_of_several_models_is_a_judge_for_each(
         ({"models": ["a", "b", "a"]}, "models names a twice"),
     ],
 )
-def test_a_judge_has_one_model_or_several(
+def test_a_judge_has_a_single_model_or_several(
     keys: dict[str, object], expected: str
 ) -> None:
     with pytest.raises(ValueError, match=expected):

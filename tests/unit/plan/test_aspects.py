@@ -43,9 +43,9 @@ def card(name: str) -> Aspect:
 def wordings(name: str) -> dict[str, str]:
     """Return criterion -> what judges are told."""
     return {
-        criterion: f"{told.name}: {told.definition}"
+        criterion: f"{result.name}: {result.definition}"
         for criterion, wording in card(name).criteria.items()
-        for told in [card(name).worded(wording)]
+        for result in [card(name).worded(wording)]
     }
 
 
@@ -64,12 +64,14 @@ def test_the_tree_is_the_papers() -> None:
 
 @pytest.mark.parametrize("name", TREE)
 def test_an_aspect_has_the_five_types_and_then_selections(name: str) -> None:
-    own = list(card(name).criteria)
-    assert own[:5] == TYPES
-    assert own[5:] == [f"selection-{number}" for number in range(1, len(own) - 4)]
+    own_part = list(card(name).criteria)
+    assert own_part[:5] == TYPES
+    assert own_part[5:] == [
+        f"selection-{number}" for number in range(1, len(own_part) - 4)
+    ]
     result = wordings(name)
     assert len(set(result.values())) == len(result)
-    assert all(one.definition for one in card(name).criteria.values())
+    assert all(each.definition for each in card(name).criteria.values())
 
 
 @pytest.mark.parametrize("name", TREE)

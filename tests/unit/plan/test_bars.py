@@ -51,8 +51,8 @@ MEETS, MISSES, OPEN = Outcome.MEETS, Outcome.MISSES, Outcome.CANNOT_TELL
 def test_an_interval_decides(
     lo: float | None, hi: float | None, bar: float, wanted: str
 ) -> None:
-    found = Estimate(0.85 if hi != 0.79 else 0.7, lo, hi, n=100)
-    assert on_bar(found, bar) == wanted
+    result = Estimate(0.85 if hi != 0.79 else 0.7, lo, hi, n=100)
+    assert on_bar(result, bar) == wanted
     assert on_bar(Estimate.undefined("constant judge"), bar) == Outcome.NO_CLAIM
 
 
@@ -93,12 +93,12 @@ def test_as_many_cases_more_as_show_a_share_above_or_below_its_bar() -> None:
 
 
 @pytest.mark.heavy
-def test_cases_of_one_source_count_for_less() -> None:
+def test_cases_of_a_single_source_count_for_less() -> None:
     assert effective_cases(share(0.9, 80)) == pytest.approx(80, abs=0.01)
     clustered = Estimate(0.9, *clopper_pearson(0.9, 20), n=80)
     assert effective_cases(clustered) == pytest.approx(20, abs=0.01)
     alone, alike = (
-        more_needed("coverage", one, 0.75, 40) for one in (share(0.9, 80), clustered)
+        more_needed("coverage", each, 0.75, 40) for each in (share(0.9, 80), clustered)
     )
     assert (
         alone and alike and alone.more and alike.more and alike.more > alone.more + 80
@@ -136,12 +136,12 @@ def wanting(
     }
     full = [{**base, "note": "", "signature": "s", **row} for row in rows]
     write_table("results", table_of("results", full), str(path))
-    told = [{"level": None, "aspect": None, **bar} for bar in bars]
+    collected = [{"level": None, "aspect": None, **bar} for bar in bars]
     cards: dict[str, dict[str, Any]] = {
         "j": {"hint": None},
         "control": {"engine": "control"},
     }
-    required = {"bars": told, "parts": [str(path)]}
+    required = {"bars": collected, "parts": [str(path)]}
     return study({}, cards=cards, required=required, claims=[], **spec)
 
 
@@ -176,28 +176,28 @@ def test_a_plain_bar_is_for_each_aspect_at_the_level_that_decides(
         row(0.9, 0.8, 0.95, judge_b="other"),
         row(0.9, 0.8, 0.95, judge="control"),
     ]
-    own = wanting(tmp_path, rows, [{"statistic": "spearman", "bar": 0.5}])
-    assert outcomes_of(own) == {
+    own_part = wanting(tmp_path, rows, [{"statistic": "spearman", "bar": 0.5}])
+    assert outcomes_of(own_part) == {
         (ASPECTS[0], "by_source"): ["meets"],
         (ASPECTS[1], "by_source"): ["misses"],
     }
-    own = wanting(
+    own_part = wanting(
         tmp_path, rows, [{"statistic": "spearman", "bar": 0.5, "level": "pooled"}]
     )
-    assert outcomes_of(own) == {(ASPECTS[0], "pooled"): ["misses"]}
-    own = wanting(
+    assert outcomes_of(own_part) == {(ASPECTS[0], "pooled"): ["misses"]}
+    own_part = wanting(
         tmp_path, rows, [{"statistic": "spearman", "bar": 0.5, "aspect": ASPECTS[1]}]
     )
-    assert list(outcomes_of(own)) == [(ASPECTS[1], "by_source")]
+    assert list(outcomes_of(own_part)) == [(ASPECTS[1], "by_source")]
 
 
 def test_an_undecided_difference_says_how_many_sources_would_decide(
     tmp_path: Path,
 ) -> None:
-    own = wanting(
+    own_part = wanting(
         tmp_path, [row(0.55, 0.4, 0.7)], [{"statistic": "spearman", "bar": 0.5}]
     )
-    [claim] = verdicts.bar_claims(own)
+    [claim] = verdicts.bar_claims(own_part)
     assert claim.outcome == OPEN
     more = claim.beside["more_needed"]
     assert more.value is not None and more.value > 50 and "sources" in more.method
@@ -210,8 +210,8 @@ def test_an_undecided_difference_says_how_many_sources_would_decide(
 
 
 def test_a_statistic_that_the_study_has_not_makes_no_claim(tmp_path: Path) -> None:
-    own = wanting(tmp_path, [], [{"statistic": "pearson", "bar": 0.5}])
-    assert outcomes_of(own) == {("", ""): ["no_claim", "not_computed"]}
+    own_part = wanting(tmp_path, [], [{"statistic": "pearson", "bar": 0.5}])
+    assert outcomes_of(own_part) == {("", ""): ["no_claim", "not_computed"]}
 
 
 def lost(n_lost: int, n: int = 60) -> list[Row]:
@@ -239,12 +239,12 @@ def test_lost_judgments(
     criterion.
     """
     rows = [row(0.6, 0.5, 0.7, criterion=criterion)]
-    own = wanting(tmp_path, rows, [{"statistic": "spearman", "bar": 0.5}])
+    own_part = wanting(tmp_path, rows, [{"statistic": "spearman", "bar": 0.5}])
     aspect = joined(ASPECTS[0], criterion)
-    statuses = [one | {"aspect": aspect} for one in lost(n_lost)]
-    statuses += [one | {"aspect": f"{ASPECTS[0]}.loose"} for one in lost(60)]
+    statuses = [each | {"aspect": aspect} for each in lost(n_lost)]
+    statuses += [each | {"aspect": f"{ASPECTS[0]}.loose"} for each in lost(60)]
     for more in ([], [{**statuses[0], "status": NOT_PLANNED, "n": 600}]):
-        text = replace(own, statuses=table_of("statuses", [*statuses, *more]))
+        text = replace(own_part, statuses=table_of("statuses", [*statuses, *more]))
         assert outcomes_of(text) == {(ASPECTS[0], "by_source"): wanted}
 
 
@@ -255,16 +255,16 @@ def test_of_an_average_the_judgments_in_its_criterion_count(
     tmp_path: Path, criterion: str, wanted: str
 ) -> None:
     rows = [row(0.6, 0.5, 0.7, aspect="average", criterion=criterion)]
-    own = wanting(
+    own_part = wanting(
         tmp_path, rows, [{"statistic": "spearman", "bar": 0.5, "aspect": "average"}]
     )
     statuses = [
-        one | {"aspect": f"{ASPECTS[0]}.{name}"}
+        each | {"aspect": f"{ASPECTS[0]}.{name}"}
         for name, n_lost in (("terse", 0), ("loose", 60))
-        for one in lost(n_lost)
+        for each in lost(n_lost)
     ]
     [outcome] = outcomes_of(
-        replace(own, statuses=table_of("statuses", statuses))
+        replace(own_part, statuses=table_of("statuses", statuses))
     ).values()
     assert outcome[0] == wanted
 
@@ -296,13 +296,13 @@ def on_perturbed(
 def test_of_drops_the_judgments_of_originals_and_perturbed_texts_count(
     tmp_path: Path, table: str, name: str, texts: str, wanted: list[str]
 ) -> None:
-    own = on_perturbed(tmp_path, table, name, (0.9, 0.8, 0.95))
+    own_part = on_perturbed(tmp_path, table, name, (0.9, 0.8, 0.95))
     statuses = [
-        one | {"perturbation": each}
+        entry | {"perturbation": each}
         for each in ("systems", "original", "typos.minor")
-        for one in lost(60 if each == texts else 0)
+        for entry in lost(60 if each == texts else 0)
     ]
-    assert outcomes_of(replace(own, statuses=table_of("statuses", statuses))) == {
+    assert outcomes_of(replace(own_part, statuses=table_of("statuses", statuses))) == {
         ("", ""): wanted
     }
 
@@ -310,8 +310,8 @@ def test_of_drops_the_judgments_of_originals_and_perturbed_texts_count(
 def test_of_drops_as_many_items_more_are_needed_as_those_at_hand_say(
     tmp_path: Path,
 ) -> None:
-    own = on_perturbed(tmp_path, "discernment", "D_avg", (0.6, 0.4, 0.8))
-    unrated = replace(own, targets=table_of("targets", []))
+    own_part = on_perturbed(tmp_path, "discernment", "D_avg", (0.6, 0.4, 0.8))
+    unrated = replace(own_part, targets=table_of("targets", []))
     [claim] = verdicts.bar_claims(unrated)
     need = more_needed("D_avg", Estimate(0.6, 0.4, 0.8, n=60), 0.5, ITEMS)
     assert claim.outcome == OPEN and need is not None
@@ -326,8 +326,8 @@ def test_lost_judgments_count_as_the_most_of_a_share_that_should_be_small(
 ) -> None:
     # a tenth is lost: at worst the upper end of 0.1 is 0.19, and that of 0.15 is 0.235
     rows = [row(0.05, 0.02, hi, statistic="tie_rate", level="pooled")]
-    own = wanting(tmp_path, rows, [{"statistic": "tie_rate", "bar": 0.2}])
-    text = replace(own, statuses=table_of("statuses", lost(6)))
+    own_part = wanting(tmp_path, rows, [{"statistic": "tie_rate", "bar": 0.2}])
+    text = replace(own_part, statuses=table_of("statuses", lost(6)))
     assert outcomes_of(text) == {(ASPECTS[0], "pooled"): wanted}
 
 
@@ -338,10 +338,10 @@ def test_of_a_share_the_lost_ones_count_against_the_verdict(tmp_path: Path) -> N
         (0.85, 0.8, ["cannot_tell", "lost"]),
     ):
         rows = [row(0.95, lo, 0.98, statistic="accuracy_comparison", level="pooled")]
-        own = wanting(
+        own_part = wanting(
             tmp_path, rows, [{"statistic": "accuracy_comparison", "bar": bar}]
         )
-        text = replace(own, statuses=table_of("statuses", lost(6)))
+        text = replace(own_part, statuses=table_of("statuses", lost(6)))
         assert outcomes_of(text) == {(ASPECTS[0], "pooled"): wanted}
 
 
@@ -351,17 +351,19 @@ def test_of_complete_counts_the_number_decides(tmp_path: Path) -> None:
         | {"ci_low": None, "ci_high": None}
     ]
     for bar, wanted in ((0.99, ["meets"]), (0.995, ["misses"])):
-        own = wanting(tmp_path, rows, [{"statistic": "coverage", "bar": bar}])
-        assert outcomes_of(own) == {(ASPECTS[0], ""): wanted}
+        own_part = wanting(tmp_path, rows, [{"statistic": "coverage", "bar": bar}])
+        assert outcomes_of(own_part) == {(ASPECTS[0], ""): wanted}
     rows = [{**rows[0], "statistic": "accuracy_comparison"}]
-    own = wanting(tmp_path, rows, [{"statistic": "accuracy_comparison", "bar": 0.5}])
-    assert outcomes_of(own) == {(ASPECTS[0], ""): ["cannot_tell", "no_interval"]}
+    own_part = wanting(
+        tmp_path, rows, [{"statistic": "accuracy_comparison", "bar": 0.5}]
+    )
+    assert outcomes_of(own_part) == {(ASPECTS[0], ""): ["cannot_tell", "no_interval"]}
 
 
 def test_the_terminal_lists_who_meets_each_bar(tmp_path: Path) -> None:
     rows = [row(0.6, 0.5, 0.7), row(0.3, 0.2, 0.4, aspect=ASPECTS[1])]
-    own = wanting(tmp_path, rows, [{"statistic": "spearman", "bar": 0.5}])
-    result = list(verdict_rows(own, verdicts.bar_claims(own)))
+    own_part = wanting(tmp_path, rows, [{"statistic": "spearman", "bar": 0.5}])
+    result = list(verdict_rows(own_part, verdicts.bar_claims(own_part)))
     path = tmp_path / "tables" / "verdicts.parquet"
     path.parent.mkdir()
     write_table("results", table_of("results", result), str(path))
@@ -431,10 +433,10 @@ def test_bars_may_be_by_aspect_and_at_a_level() -> None:
 
 def test_false_alarms_at_the_bar_itself() -> None:
     rng = np.random.default_rng(5)
-    told = [
+    collected = [
         on_bar(share(x / 60, 60), 0.8) for x in rng.binomial(60, 0.8, 1000).tolist()
     ]
     assert (
-        max(told.count(MEETS), told.count(MISSES))
+        max(collected.count(MEETS), collected.count(MISSES))
         <= 25 + 2 * (1000 * 0.025 * 0.975) ** 0.5
     )

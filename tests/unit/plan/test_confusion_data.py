@@ -256,7 +256,7 @@ def test_commentary_is_joined_within_documents_and_short_ends_are_dropped(
     rated = read_dataset(dataset, tmp_path, tmp_path)
     kept = select(rated, dataset.select, 7, "mine")
     chosen = originals(kept, dataset.select)
-    assert {item: one.text for item, one in chosen.items()} == {
+    assert {item: each.text for item, each in chosen.items()} == {
         "mine-002": 'PARIS – One "quoted. Two two.”',
         "mine-007": "Five, and more of it?",
     }

@@ -94,12 +94,12 @@ def graded(folder: Path, *more: str, **keys: Any) -> Dag:
 def jobs(tmp_path_factory: pytest.TempPathFactory) -> list[Dag]:
     """The jobs of studies with every kind of writing."""
     folder = tmp_path_factory.mktemp("dag")
-    found = [graded(folder / "graded")]
+    values = [graded(folder / "graded")]
     for study in golden_studies.studies():
         if study.name != "drafted":
             study.write(folder / study.name, URL)
-            found.append(dag(folder / study.name, study.card))
-    return found
+            values.append(dag(folder / study.name, study.card))
+    return values
 
 
 def judged_inputs(jobs: Dag, dataset: str, model: str) -> list[str]:
@@ -138,7 +138,7 @@ def test_a_model_waits_only_for_texts_that_its_judges_judge(tmp_path: Path) -> N
 
 
 @pytest.mark.heavy
-def test_all_that_models_write_has_a_job_of_one_kind_on_one_executor(
+def test_all_that_models_write_has_a_job_of_a_single_kind_on_a_single_executor(
     jobs: list[Dag],
 ) -> None:
     assert {kind for *_, kind in every(jobs)} == set(JOBS)
@@ -148,26 +148,26 @@ def test_all_that_models_write_has_a_job_of_one_kind_on_one_executor(
         True,
         False,
     }
-    for one, dataset, made, kind in every(jobs):
+    for each, dataset, made, kind in every(jobs):
         fits = [
             (also, on)
             for also in JOBS
             for on in get_args(Executor)
             if re.fullmatch(
-                f"out/x/{dataset}/({one.made(on, also)}).parquet", path(dataset, made)
+                f"out/x/{dataset}/({each.made(on, also)}).parquet", path(dataset, made)
             )
         ]
-        assert fits == [(kind, one.executor(one.model(dataset, made)))]
-    for one in jobs:
-        for dataset in one.plan.datasets:
+        assert fits == [(kind, each.executor(each.model(dataset, made)))]
+    for each in jobs:
+        for dataset in each.plan.datasets:
             replies = {
-                to_builtins(one.spec(of, made)).get("replies")
-                or to_builtins(one.spec(of, made))["output"]
-                for of, made in one.writings
+                to_builtins(each.spec(of, made)).get("replies")
+                or to_builtins(each.spec(of, made))["output"]
+                for of, made in each.writings
                 if of == dataset
             }
             named = {
-                one.paths.made(dataset, made) for made in made_of(one.plan, dataset)
+                each.paths.made(dataset, made) for made in made_of(each.plan, dataset)
             }
             assert named == {path for path in replies if path.startswith("out/made/")}
 
@@ -177,8 +177,8 @@ def path(dataset: str, made: str) -> str:
 
 
 def test_a_job_writes_what_its_rule_says(jobs: list[Dag]) -> None:
-    for one, dataset, made, kind in every(jobs):
-        spec = to_builtins(one.spec(dataset, made))
+    for each, dataset, made, kind in every(jobs):
+        spec = to_builtins(each.spec(dataset, made))
         folders = {
             key: spec[key].removeprefix("out/").partition("/")[0]
             for key in ("output", "replies", "kept")
@@ -188,15 +188,15 @@ def test_a_job_writes_what_its_rule_says(jobs: list[Dag]) -> None:
 
 
 def test_a_job_reads_all_files_that_its_spec_names(jobs: list[Dag]) -> None:
-    for one, dataset, made, kind in every(jobs):
-        spec, read = to_builtins(one.spec(dataset, made)), inputs(one, dataset, made)
+    for each, dataset, made, kind in every(jobs):
+        spec, read = to_builtins(each.spec(dataset, made)), inputs(each, dataset, made)
         named = {
             spec[key]
             for key in (*READS, "compared")
             if isinstance(spec.get(key), str) and spec[key].startswith("out/")
         }
         assert named <= set(read), (kind, made)
-        assert callable(job(one.job(dataset, made)))
+        assert callable(job(each.job(dataset, made)))
 
 
 @pytest.mark.parametrize("name", sorted(ENGINES.working()))
@@ -239,44 +239,44 @@ def test_comparisons_wait_for_the_comparator_s_trial_and_are_asked_once(
     tmp_path: Path,
 ) -> None:
     name, text = graded_study.NAME, "out/construction/neat/"
-    one = graded(tmp_path, "again")
+    each = graded(tmp_path, "again")
     referee = f"{text}comparisons.{name}.referee.parquet"
-    assert referee in inputs(one, "neat", f"comparisons.{name}.rest")
-    assert referee not in inputs(one, "neat", f"comparisons.{name}.referee")
+    assert referee in inputs(each, "neat", f"comparisons.{name}.rest")
+    assert referee not in inputs(each, "neat", f"comparisons.{name}.referee")
     assert f"{text}{name}.rest.parquet" in inputs(
-        one, "neat", f"comparisons.{name}.rest"
+        each, "neat", f"comparisons.{name}.rest"
     )
     # the same judge, comparator and aspect in two sets
-    assert referee in inputs(one, "neat", "comparisons.again.referee")
-    assert f"{text}{name}.rated.parquet" in inputs(one, "neat", "again.rated")
-    assert not [at for at in inputs(one, "neat", f"{name}.rated") if ".rated." in at]
+    assert referee in inputs(each, "neat", "comparisons.again.referee")
+    assert f"{text}{name}.rated.parquet" in inputs(each, "neat", "again.rated")
+    assert not [at for at in inputs(each, "neat", f"{name}.rated") if ".rated." in at]
 
 
 def test_sets_with_other_comparators_do_not_wait_for_each_other(tmp_path: Path) -> None:
     anchors = graded_study.GRADED["anchors"] | {"model": "judge"}
-    one = graded(tmp_path, "other", anchors=anchors)
+    each = graded(tmp_path, "other", anchors=anchors)
     waits = [
         at
-        for at in inputs(one, "neat", "comparisons.other.trial")
+        for at in inputs(each, "neat", "comparisons.other.trial")
         if graded_study.NAME in at
     ]
     assert waits == []
 
 
 def test_what_anchors_and_grades_are_made_from(tmp_path: Path) -> None:
-    one, name, text = graded(tmp_path), graded_study.NAME, "out/construction/neat/"
+    each, name, text = graded(tmp_path), graded_study.NAME, "out/construction/neat/"
     rated = f"{text}{name}.rated.parquet"
-    anchors = job_files(graded_sets.anchors(one.plan, "neat", name))
+    anchors = job_files(graded_sets.anchors(each.plan, "neat", name))
     assert rated in anchors.inputs
-    grade = job_files(graded_sets.grade(one.plan, "neat", name))
+    grade = job_files(graded_sets.grade(each.plan, "neat", name))
     assert grade.inputs == [
         f"{text}{prefix}{name}.{part}.parquet"
         for prefix in ("", "comparisons.")
         for part in ("trial", "rest")
     ]
-    candidates = job_files(graded_sets.candidates(one.plan, "neat", name, "trial"))
+    candidates = job_files(graded_sets.candidates(each.plan, "neat", name, "trial"))
     assert f"{text}original.parquet" in candidates.inputs
-    assert one.replies("neat")[-1:] == [rated]
+    assert each.replies("neat")[-1:] == [rated]
 
 
 def test_a_constraint_allows_its_names_only() -> None:
@@ -290,10 +290,10 @@ def test_every_kind_of_writing_has_a_rule_for_every_place_where_models_answer() 
     """A supervisor of engine llama had none: the run ended with missing files."""
     rules = (HOME / "workflow" / "rules" / "write.smk").read_text(encoding="utf-8")
     known = set[tuple[str, str]]()
-    for place, kinds in re.findall(r'JOBS\.made\("(\w+)", ([^)]*)\)', rules):
+    for arg, kinds in re.findall(r'JOBS\.made\("(\w+)", ([^)]*)\)', rules):
         named = TEXTS if kinds == "*JOBS.text_jobs" else re.findall(r'"(\w+)"', kinds)
-        known.update((place, kind) for kind in named)
-    assert known == {(place, kind) for place in get_args(Executor) for kind in WRITES}
+        known.update((arg, kind) for kind in named)
+    assert known == {(arg, kind) for arg in get_args(Executor) for kind in WRITES}
 
 
 @pytest.fixture

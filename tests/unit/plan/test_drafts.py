@@ -181,8 +181,8 @@ def test_drafts_are_made_once_and_pasted_into_the_cards_they_make_the_study_run(
         assert f"results/asked/drafts/{name}" in done.stdout
     assert len(lacking.endpoint.asked) == 2
     assert {body["temperature"] for body in lacking.endpoint.asked} == {0}
-    head, told = drafted(lacking, ASPECT)
-    assert told == {"tasks": {"dialogue": {"steps": [ONE, TWO, THREE]}}}
+    head, result = drafted(lacking, ASPECT)
+    assert result == {"tasks": {"dialogue": {"steps": [ONE, TWO, THREE]}}}
     assert "into aspects/naturalness.yaml" in head
     assert "# model: loop\n# prompt: draft-steps\n" in head
     keys = [
@@ -201,7 +201,7 @@ def test_drafts_are_made_once_and_pasted_into_the_cards_they_make_the_study_run(
 
     pasted = (
         yaml.safe_load((HOME / "config/aspects/naturalness.yaml").read_text("utf-8"))
-        | told
+        | result
     )
     lacking.card("aspects", pasted.pop("aspect"), **pasted)
     path = lacking.folder / "config/perturbations/colour.yaml"
@@ -216,7 +216,7 @@ def test_drafts_are_made_once_and_pasted_into_the_cards_they_make_the_study_run(
     prompts = lacking.endpoint.prompts[2:]
     writing = [prompt for prompt in prompts if f"Adjustment: {ADJUSTMENT}\n" in prompt]
     assert len(writing) == 24 and all(
-        f"Steps:\n{LIST}\n\nThe reply:\n" in one for one in writing
+        f"Steps:\n{LIST}\n\nThe reply:\n" in each for each in writing
     )
     assert sum(f"How to go about it:\n{LIST}" in prompt for prompt in prompts) == 48
     assert len(prompts) == 72
@@ -236,8 +236,8 @@ def test_a_reply_that_cannot_be_used_is_asked_for_again_with_the_reason(
     done = draft(lacking)
     assert done.returncode == 0, done.stdout
     assert len(lacking.endpoint.asked) == 4
-    head, told = drafted(lacking, CHANGE)
-    assert told == {"instructions": HOSTILE}
+    head, result = drafted(lacking, CHANGE)
+    assert result == {"instructions": HOSTILE}
     assert len(re.findall(r"^# +[0-9a-f]{64}$", head, re.MULTILINE)) == 2
 
 
@@ -295,8 +295,8 @@ def test_a_run_needs_nothing_of_its_drafter(study: AskedStudy) -> None:
 
 
 def config_of(study: AskedStudy, **keys: Any) -> dict[str, Any]:
-    found: dict[str, Any] = load_yaml(study.folder / "study.yaml")[0]
-    return found | keys
+    result: dict[str, Any] = load_yaml(study.folder / "study.yaml")[0]
+    return result | keys
 
 
 @pytest.mark.parametrize(
@@ -364,9 +364,9 @@ def test_drafts_are_of_what_the_study_judges_and_lacks(
     drafts = {f"drafts/{draft.file}.yaml" for draft in drafts_of(plan, "study.yaml")}
     assert {f"drafts/{ASPECT}", f"drafts/{CHANGE}"} < drafts
     assert "drafts/perturbations/colour.summarization.yaml" in drafts
-    for dataset, told in plan.datasets.items():
+    for dataset, result in plan.datasets.items():
         for aspect in plan.aspects_of(dataset):
-            file = f"drafts/aspects/{aspect}.{told.task}.yaml"
+            file = f"drafts/aspects/{aspect}.{result.task}.yaml"
             assert (file in drafts) == (not plan.aspect_of(dataset, aspect).steps)
 
 
@@ -409,4 +409,4 @@ def test_the_replies_behind_drafts_count_as_used(
     )
     monkeypatch.setattr("judgescope.plan.asking_jobs.jobs_of", lambda *_, **__: [])
     used = used_keys(plan, require_texts=False)
-    assert [bytes(one) for one in used["loop"]] == [bytes.fromhex(key)]
+    assert [bytes(each) for each in used["loop"]] == [bytes.fromhex(key)]

@@ -28,7 +28,7 @@ from scripted import Body, Said, prompt_of, reply
 ONE = ("Own words", "It is said as people say such things.")
 TWO = ("Ease", "It reads without a stop: nothing is stiff.")
 THREE = ("Fit", "Its tone goes with what was said before.")
-PARTED = [SubAspect(*one) for one in (ONE, TWO, THREE)]
+PARTED = [SubAspect(*each) for each in (ONE, TWO, THREE)]
 LIST = "\n".join(f"{name}: {definition}" for name, definition in PARTED)
 DRAFT = "results/asked/drafts/sub-aspects/naturalness.dialogue.yaml"
 
@@ -169,7 +169,7 @@ def test_a_study_without_parts_stops_is_drafted_and_runs_with_what_is_pasted(
     assert len(lacking.endpoint.asked) == 1
     text = (lacking.folder / DRAFT).read_text(encoding="utf-8")
     fields = yaml.safe_load(text)
-    parts = [one._asdict() for one in PARTED]
+    parts = [each._asdict() for each in PARTED]
     assert fields == {"tasks": {"dialogue": {"sub_aspects": parts}}}
     assert text.startswith(
         "# A model's draft of sub-aspects for the task dialogue. The study does"
@@ -239,7 +239,7 @@ def drafted(
     monkeypatch.chdir(study.folder)
     config: dict[str, Any] = load_yaml(study.folder / "study.yaml")[0]
     plan = load_plan(config | keys, HOME, source="study.yaml", drafting=drafting)
-    return [one.file for one in drafts_of(plan, "study.yaml")]
+    return [each.file for each in drafts_of(plan, "study.yaml")]
 
 
 @pytest.mark.heavy

@@ -186,7 +186,7 @@ def test_any_text_has_a_score_on_the_scale_or_none(
 @given(
     st.lists(st.sampled_from(["minor", "major", "critical"]), min_size=1, max_size=6)
 )
-def test_one_error_more_is_never_a_better_score(severities: list[str]) -> None:
+def test_a_single_error_more_is_never_a_better_score(severities: list[str]) -> None:
     lines = [f"{severity}: an error" for severity in severities]
     value, less = (
         judged("\n".join(lines)).value,
@@ -216,8 +216,8 @@ def test_the_shipped_judge_has_the_usual_numbers_and_compares_with_ten_draws() -
 
     plain = card("ten-draws")
     for name in ("step-by-step", "error-list"):
-        own = card(name)
-        assert [own[key] for key in ("model", "draws", "temperature")] == [
+        own_part = card(name)
+        assert [own_part[key] for key in ("model", "draws", "temperature")] == [
             "judge",
             10,
             1,
@@ -227,7 +227,7 @@ def test_the_shipped_judge_has_the_usual_numbers_and_compares_with_ten_draws() -
             10,
             1,
         ]
-        assert own["form"] == name
+        assert own_part["form"] == name
     assert card("error-list")["severities"] == MQM
 
 

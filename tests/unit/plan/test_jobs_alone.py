@@ -90,12 +90,12 @@ def test_jobs_need_nothing_but_their_inputs(plan: Plan) -> None:
 
 
 def test_a_name_that_two_jobs_have_is_an_error(tmp_path: Path) -> None:
-    own = [tmp_path / "jobs", tmp_path / "extensions" / "other" / "jobs"]
-    for folder, name in zip(own, ("ask", "teach"), strict=True):
+    values = [tmp_path / "jobs", tmp_path / "extensions" / "other" / "jobs"]
+    for folder, name in zip(values, ("ask", "teach"), strict=True):
         folder.mkdir(parents=True)
         (folder / f"{name}.py").touch()
-    found = modules_of_jobs(tmp_path, own)
-    assert found == {"ask": "jobs.ask", "teach": "extensions.other.jobs.teach"}
-    (own[1] / "ask.py").touch()
+    result = modules_of_jobs(tmp_path, values)
+    assert result == {"ask": "jobs.ask", "teach": "extensions.other.jobs.teach"}
+    (values[1] / "ask.py").touch()
     with pytest.raises(RuntimeError, match=r"extensions\.other\.jobs\.ask"):
-        modules_of_jobs(tmp_path, own)
+        modules_of_jobs(tmp_path, values)

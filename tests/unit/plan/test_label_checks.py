@@ -123,7 +123,7 @@ def test_a_judge_of_points_or_of_peoples_labels_is_taken() -> None:
         ({"a": POINTS, "b": {"min": 0, "max": 1}}, "one `threshold` does not fit"),
     ],
 )
-def test_a_threshold_needs_one_scale_of_numbers(
+def test_a_threshold_needs_a_single_scale_of_numbers(
     scale: dict[str, Any], problem: str
 ) -> None:
     with pytest.raises(ValidationError, match=problem):
@@ -274,7 +274,7 @@ def test_methods_that_compare_values_leave_labels_without_an_order_out_and_say_s
 
 
 @pytest.mark.heavy
-def test_ids_of_means_are_no_aspect_and_no_one_of_several_datasets(
+def test_ids_of_means_are_no_aspect_and_nobody_of_several_datasets(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -16,8 +16,8 @@ ENGLISH = ["The old bridge will close in spring.", "Two cracks were found."]
 @pytest.fixture
 def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
     monkeypatch.chdir(tmp_path)
-    own = Study(tmp_path)
-    own.card(
+    own_part = Study(tmp_path)
+    own_part.card(
         "perturbations",
         "wrong-names",
         name="wrong names",
@@ -29,7 +29,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
         aspects=["groundedness"],
         degrees={"single": {}},
     )
-    return own
+    return own_part
 
 
 def lines(study: Study, texts: list[str], *perturbations: str) -> list[str]:
@@ -85,8 +85,8 @@ def test_programs_that_cannot_read_the_texts_are_named(
     study: Study, texts: list[str], warned: set[str]
 ) -> None:
     plan = study.plan(judges=["meteor", "bertscore", "sari", "chrf", "length"])
-    found = [*language_lines(plan, "demo-dialogue", texts)]
-    assert {line.split()[1] for line in found if "mean little" in line} == warned
+    values = [*language_lines(plan, "demo-dialogue", texts)]
+    assert {line.split()[1] for line in values if "mean little" in line} == warned
 
 
 @pytest.mark.parametrize(
@@ -103,8 +103,8 @@ def test_sentiment_of_reasons_knows_english_alone(
     plan = study.plan(
         judges=["own-understanding", "length"], perturbations=[], methods=methods
     )
-    found = [*language_lines(plan, "demo-dialogue", texts)]
-    assert any("`sentiment`" in line for line in found) == warned
+    values = [*language_lines(plan, "demo-dialogue", texts)]
+    assert any("`sentiment`" in line for line in values) == warned
 
 
 def test_language_of_the_card_is_no_guess(study: Study) -> None:

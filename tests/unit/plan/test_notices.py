@@ -28,7 +28,7 @@ def lines(systems: int, aspects: int, **card: Any) -> list[str]:
 
 
 @pytest.mark.parametrize(("systems", "aspects"), [(5, 3), (6, 18), (8, 125), (1, 4)])
-def test_no_line_where_the_test_can_pass_or_there_is_one_system(
+def test_no_line_where_the_test_can_pass_or_there_is_a_single_system(
     systems: int, aspects: int
 ) -> None:
     assert lines(systems, aspects) == []

@@ -75,15 +75,15 @@ CELLS = {
 
 def planned(plan: Plan) -> dict[Cell, str]:
     """Return the cells of a plan with the k that their rule is told."""
-    found = {}
+    collected = {}
     for dataset in plan.datasets:
         for name, degree in plan.perturbed(dataset):
             card = plan.perturbations[name]
             options = {
-                str(key): told for key, told in card.degrees_for(dataset).items()
+                str(key): result for key, result in card.degrees_for(dataset).items()
             }
-            found[dataset, name, degree] = str(options[degree].k or "-")
-    return found
+            collected[dataset, name, degree] = str(options[degree].k or "-")
+    return collected
 
 
 def plan_of(**keys: Any) -> Plan:
@@ -103,7 +103,7 @@ def test_the_table_here_is_the_paper_s() -> None:
         )
     with REFERENCE.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    found = {
+    by_key = {
         (
             DATASETS[row["dataset"]],
             row["perturbation"].replace("_", "-"),
@@ -112,9 +112,9 @@ def test_the_table_here_is_the_paper_s() -> None:
         for row in rows
         if row["method"] == "rule"
     }
-    assert {cell: row["k"] or "-" for cell, row in found.items()} == CELLS
+    assert {cell: row["k"] or "-" for cell, row in by_key.items()} == CELLS
     cards = plan_of().perturbations
-    assert all(cards[cell[1]].level == row["level"] for cell, row in found.items())
+    assert all(cards[cell[1]].level == row["level"] for cell, row in by_key.items())
 
 
 @pytest.mark.heavy
@@ -140,12 +140,12 @@ def test_the_shipped_study_plans_all_59_cells_and_judges_each_on_all_aspects() -
     if REFERENCE.is_file():
         with REFERENCE.open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
-        told = [
+        datasets = [
             (row["dataset"], row["perturbation"].replace("_", "-"), row) for row in rows
         ]
         assert cells == {
             (DATASETS[dataset], NAMES.get(name, name), row["degree"])
-            for dataset, name, row in told
+            for dataset, name, row in datasets
         }
 
 

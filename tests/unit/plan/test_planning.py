@@ -260,7 +260,7 @@ def cells() -> list[Questions]:
 
 
 def order(job: QuestionPlan, folder: Path) -> list[Request]:
-    return [one.request for one in job.work(nothing(job, folder))]
+    return [each.request for each in job.work(nothing(job, folder))]
 
 
 def shared(prompts: Sequence[str]) -> int:
@@ -274,7 +274,7 @@ def shared(prompts: Sequence[str]) -> int:
             )
         )
 
-    return sum(same(one, other) for one, other in pairwise(prompts))
+    return sum(same(each, other) for each, other in pairwise(prompts))
 
 
 def test_requests_with_a_common_beginning_lie_together(tmp_path: Path) -> None:
@@ -332,18 +332,18 @@ def test_parts_are_neighbours_in_the_order_and_together_all_of_it(
     tmp_path: Path,
 ) -> None:
     job = plan(*cells(), cell(subjects()[:7], judge="several", draws=3))
-    whole = [
+    collected = [
         (request.request.key, request.draws)
         for request in job.work(nothing(job, tmp_path))
     ]
-    for count in (1, 3, len(whole) + 2):
+    for count in (1, 3, len(collected) + 2):
         parts = [job.part(number, count) for number in range(1, count + 1)]
         each = [list(job.work(Store(tmp_path, "it").find(part))) for part in parts]
         assert [
             (request.request.key, request.draws) for part in each for request in part
-        ] == whole
+        ] == collected
         shares = [sum(map(work_of, part)) for part in each]
-        dearest = max(work_of(one) for part in each for one in part)
+        dearest = max(work_of(entry) for part in each for entry in part)
         assert max(shares) - min(shares) <= 2 * dearest
 
 
@@ -399,10 +399,10 @@ def test_only_what_is_missing_is_asked_and_all_rows_come(tmp_path: Path) -> None
     model, _ = ask(few, tmp_path)
     assert len(model.asked) == 8
     more = plan(cell(texts, judge="more", draws=2))
-    model, found = ask(more, tmp_path)
+    model, result = ask(more, tmp_path)
     assert sorted(len(draws) for _, draws in model.asked) == [1] * 8 + [2] * 12
     [name] = more.cells
-    rows = more.rows(name, found)
+    rows = more.rows(name, result)
     assert [(row["target"], row["draw"]) for row in rows] == [
         (text.target, draw) for text in texts for draw in (0, 1)
     ]
@@ -417,9 +417,9 @@ def test_equal_questions_are_asked_once_with_the_most_draws(tmp_path: Path) -> N
     job = plan(cell(texts, judge="one"), cell(texts, judge="three", draws=3))
     [first, *_] = job.work(nothing(job, tmp_path))
     assert (first.draws, first.request.draws) == ((0, 1, 2), 3)
-    model, found = ask(job, tmp_path)
-    assert len(model.asked) == 20 and job.key_table.slots == found.count == 60
-    assert [len(job.rows(name, found)) for name in job.cells] == [20, 60]
+    model, result = ask(job, tmp_path)
+    assert len(model.asked) == 20 and job.key_table.slots == result.count == 60
+    assert [len(job.rows(name, result)) for name in job.cells] == [20, 60]
 
 
 def test_counts_tell_each_judge_and_shared_draws_once(tmp_path: Path) -> None:
@@ -430,20 +430,20 @@ def test_counts_tell_each_judge_and_shared_draws_once(tmp_path: Path) -> None:
         cell(texts, judge="same"),
         cell(texts, judge="wordy", form="rate-explain", draws=2),
     )
-    one, same, wordy = job.counts(nothing(job, tmp_path))
+    each, same, wordy = job.counts(nothing(job, tmp_path))
     prompts = [cell.prompt for cell in job.cells["systems", "one", "fluency"]]
-    assert one == ("one", 20, 15, 15, sum(map(len, prompts[5:])), 0)
+    assert each == ("one", 20, 15, 15, sum(map(len, prompts[5:])), 0)
     assert same == ("same", 0, 0, 0, 0, 20)
     assert wordy[:4] == ("wordy", 40, 40, 20)
 
 
 def test_a_study_without_a_text_asks_nothing(tmp_path: Path) -> None:
-    model, found = ask(plan(cell([])), tmp_path)
-    assert model.asked == [] and found.count == 0
+    model, result = ask(plan(cell([])), tmp_path)
+    assert model.asked == [] and result.count == 0
     assert plan().key_table.slots == 0
 
 
-def test_places_among_wanted_keys_are_found_whatever_bytes_a_key_has() -> None:
+def test_places_among_wanted_keys_are_detected_whatever_bytes_a_key_has() -> None:
     """A key may end in zeros, and NumPy does not show those."""
     keys = ["00" * 32, "00" * 31 + "01", "ab" * 31 + "00", "ab" * 32, "ff" * 32]
     wanted = KeyTable.from_counts(dict.fromkeys(keys[1:], 2))

@@ -58,7 +58,7 @@ def planned(
         ("{{ text }} {{ text / 2 }}", "cannot be rendered: unsupported operand"),
     ],
 )
-def test_a_form_that_cannot_work_is_found_before_anything_is_asked(
+def test_a_form_that_cannot_work_is_detected_before_anything_is_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, used: str, form: str, says: str
 ) -> None:
     with pytest.raises(UserError, match=says) as error:
@@ -155,7 +155,7 @@ STUDY = {
         "Anna sold eleven shops. She live in Hartwell.",
     ],
 )
-def test_another_error_beside_those_that_are_there(text: str) -> None:
+def test_another_error_beside_those_that_exist(text: str) -> None:
     assert undone(text, LAST, FIRST) is None
 
 
@@ -224,9 +224,9 @@ def test_parts_are_in_words_of_our_own() -> None:
     for path in (HOME / "config" / "aspects").glob("*.yaml"):
         for task in read_card("aspect", path).tasks.values():
             for part in task.sub_aspects:
-                own = part.definition.lower().split()
+                own_part = part.definition.lower().split()
                 assert not runs & {
-                    tuple(own[at : at + 6]) for at in range(len(own) - 5)
+                    tuple(own_part[at : at + 6]) for at in range(len(own_part) - 5)
                 }
 
 

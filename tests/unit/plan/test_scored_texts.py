@@ -225,7 +225,7 @@ def test_planned_key_is_that_of_the_request() -> None:
     assert len({*planned}) == 4
 
 
-def test_equal_texts_of_a_source_are_one_request() -> None:
+def test_equal_texts_of_a_source_are_a_single_request() -> None:
     keys = {request.key for request in questions("pmi", "Because.", "Because.")}
     assert len(keys) == 2
 

@@ -59,8 +59,8 @@ def scores(
         parser=PARSERS.target(parser),
         estimator="mean",
     )
-    told = unread and Unread(**unread)
-    judged, scored = score_part(table, reading, part=PART, unread=told)
+    result = unread and Unread(**unread)
+    judged, scored = score_part(table, reading, part=PART, unread=result)
     by_target = {row["target"]: row for row in judged.to_pylist()}
     assert [by_target[f"t{at}"]["value"] for at in (1, 2, 3)] == [
         None
@@ -138,12 +138,12 @@ def test_a_study_with_zero_needs_scales_that_have_it(
 
 def test_random_values_come_from_the_seed_and_the_draw_alone() -> None:
     many = ["4", *(["?"] * 60)]
-    one, again, other = (
+    each, again, other = (
         scores(answers(*many, backwards=turned), {"policy": "random", "seed": seed})
         for seed, turned in ((7, False), (7, True), (8, False))
     )
-    assert one == again != other
-    assert {value for value, count in one if count and value is not None} == {
+    assert each == again != other
+    assert {value for value, count in each if count and value is not None} == {
         1,
         2,
         3,
@@ -240,12 +240,12 @@ def test_a_lost_score_of_an_ensemble_is_wrong_if_a_members_is() -> None:
             score = {**where, "judge": "m", "target": target, "estimator": how}
             scored.append({**score, "value": 1.0 if read else None})
         members.append((table_of("judgments", judged), table_of("scores", scored)))
-    found = {}
+    collected = {}
     for least in (1, 2):
         _, scores = derive_part(members, part=PART, min_annotators=least)
         rows = scores.to_pylist()
-        found[least] = [row["target"] for row in rows if row["estimator"] == WRONG]
-    assert found == {1: ["c"], 2: ["b", "c"]}
+        collected[least] = [row["target"] for row in rows if row["estimator"] == WRONG]
+    assert collected == {1: ["c"], 2: ["b", "c"]}
 
 
 # --- policies that apply to nothing ---------------------------------------------------

@@ -67,7 +67,7 @@ def filled_with(folder: Path, text: str, **values: Any) -> str:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_shipped_form_shows_the_text_and_the_source_if_there_is_one(
+def test_every_shipped_form_shows_the_text_and_the_source_given_one(
     form: str,
 ) -> None:
     assert "THE TEXT" in filled(form)
@@ -119,11 +119,11 @@ def test_a_reference_is_written_from_the_source_alone(task: str) -> None:
 
 @pytest.mark.parametrize("form", ADJUSTING)
 def test_a_form_that_adjusts_says_how_much_and_what_the_text_is(form: str) -> None:
-    one, several = (
+    each, several = (
         filled(form),
         filled(form, k=None, min_edits=2, **about("story").names),
     )
-    assert "exactly one" in one and "one summary" in one
+    assert "exactly one" in each and "one summary" in each
     assert (
         "2 or more" in several and "one story" in several and "summary" not in several
     )
@@ -135,8 +135,8 @@ def test_change_described_by_a_card_is_a_prompt_name_only_where_given() -> None:
     degree = {"k": 1, "min_edits": None}
     answer, changed = about("qa"), change_of({"adjustment": None, "k": 2})
     silent = to_write(answer, degree, changed, text="x")
-    told = {"k", "min_edits", "problem", "text", "reply"}
-    assert set(silent) == told | answer.names.keys() | material([]).keys()
+    result = {"k", "min_edits", "problem", "text", "reply"}
+    assert set(silent) == result | answer.names.keys() | material([]).keys()
     change = WriterChange(
         adjustment="Name a wrong colour.", instructions=["Look.", "Change it."]
     )
@@ -255,7 +255,7 @@ def test_a_template_that_cannot_be_filled_is_named(
     assert "mine.jinja" in error.value.where or error.value.where == "judge x"
 
 
-def test_a_form_that_is_not_there_tells_the_nearest() -> None:
+def test_a_form_that_is_missing_tells_the_nearest() -> None:
     with pytest.raises(UserError) as error:
         load("score_only", [CONFIG], where="judges/x.yaml, key form")
     assert "nearest: score-only" in str(

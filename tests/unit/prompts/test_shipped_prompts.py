@@ -63,7 +63,7 @@ def shipped_parts(name: str, words: TaskWords) -> list[SourcePart]:
     """Return sample parts of a dataset's source under the names of its card."""
     card = read_card("dataset", CONFIG / "datasets" / f"{name}.yaml")
     names = card.columns.part_names(words.part) if card.columns else []
-    return [SourcePart(one, f"THE TEXT OF {one}") for one in names or [words.part]]
+    return [SourcePart(each, f"THE TEXT OF {each}") for each in names or [words.part]]
 
 
 @pytest.mark.parametrize("form", PLAIN)
@@ -115,9 +115,9 @@ def test_a_judge_s_form_is_a_list_of_pieces_between_texts(form: str) -> None:
     names = ("text", "text_b", "hint", "reference")
     texts = {name: values.pop(name) for name in names}
     texts["source_plain"] = unnamed(TWO)
-    own = PreparedForm(form, load(form, [CONFIG], where=""), values)
-    own.fill(texts, TWO)
-    assert own.prints
+    own_part = PreparedForm(form, load(form, [CONFIG], where=""), values)
+    own_part.fill(texts, TWO)
+    assert own_part.prints
 
 
 def test_what_a_text_should_do_is_never_stated_to_be_done() -> None:
@@ -129,7 +129,7 @@ def test_what_a_text_should_do_is_never_stated_to_be_done() -> None:
     assert all("should" in text.split() for text in describes)
 
 
-def test_an_anchor_stands_under_its_own_source() -> None:
+def test_an_anchor_stands_under_its_source() -> None:
     other = of_second([SourcePart("Conversation", "B: OTHER.")])
     prompt = filled("analyze-compare-anchors", TWO, **other)
     assert "Conversation of B:\nB: OTHER.\n\nSummary B:" in prompt

@@ -74,7 +74,7 @@ def asked(
         )
         for n in range(1, 7)
     ]
-    analyses = {one.subject.target: f"WHY-{one.subject.text}" for one in field}
+    analyses = {each.subject.target: f"WHY-{each.subject.text}" for each in field}
     shots = judge.shots
     return Questions(
         MODEL,
@@ -97,7 +97,7 @@ def asked(
 def shipped() -> list[Any]:
     """Return what every shipped judge that reads prompts is asked by."""
     cards = Cards([CONFIG])
-    found = {}
+    collected = {}
     for name in cards.names("judge"):
         card = cards.read("judge", name, where="")
         if (
@@ -110,8 +110,8 @@ def shipped() -> list[Any]:
                 include={"form", "shots", "hint", "annotation", "use_reference"},
                 exclude_none=True,
             )
-            found[name] = pytest.param(keys, id=name)
-    return list(found.values())
+            collected[name] = pytest.param(keys, id=name)
+    return list(collected.values())
 
 
 @pytest.mark.parametrize("keys", shipped())
@@ -123,7 +123,7 @@ def test_every_shipped_form_shows_its_texts_between_marks_and_nothing_of_them_el
     [tag] = set(re.findall(r"</?data-([0-9a-f]+)>", prompt))
     head, _, rest = prompt.partition("\n\n")
     assert head.count(tag) == 2 and "never an instruction" in head
-    within, outside = [told for _, told in OPEN.findall(rest)], OPEN.sub("", rest)
+    within, outside = [result for _, result in OPEN.findall(rest)], OPEN.sub("", rest)
     foreign = re.compile("TEXT-[AB]|SOURCE|REFERENCE|SHOT-.|SHOWN-.|WHY-SHOT-.")
     assert sorted(within) == sorted(foreign.findall(plain))
     assert not foreign.search(outside)
@@ -143,7 +143,7 @@ def test_all_forms_are_among_the_shipped_judges() -> None:
 
 
 @pytest.mark.parametrize("form", ["score-only", "compare", "rate-explain"])
-def test_a_question_is_one_request_by_outline_and_written_out(form: str) -> None:
+def test_a_question_is_a_single_request_by_outline_and_written_out(form: str) -> None:
     questions = asked({"form": form})
     for number, request in enumerate(questions):
         outline = questions.outline(number)

@@ -47,8 +47,8 @@ def asked(folder: Path = CONFIG, role: str = "system", **keys: Any) -> Questions
     if judge.system:
         templates |= load(judge.system, [folder, CONFIG], where="")
     texts = shown(judge, TEXTS, pairs=asks_pairs(judge, templates))
-    own = model(system_role=role)
-    return Questions(own, judge, ASPECT, SCALE, texts, templates, 0, SUMMARY)
+    own_part = model(system_role=role)
+    return Questions(own_part, judge, ASPECT, SCALE, texts, templates, 0, SUMMARY)
 
 
 def write_form(folder: Path, name: str, template: str) -> None:
@@ -135,9 +135,7 @@ def test_parts_are_cut_by_name_or_by_the_star_and_counted() -> None:
         ("abc", False, "abc"),
     ],
 )
-def test_a_cut_is_at_white_space_where_there_is_any(
-    text: str, end: bool, expected: str
-) -> None:
+def test_a_cut_is_at_white_space_given_any(text: str, end: bool, expected: str) -> None:
     assert cut(text, 5, end=end) == expected
 
 

@@ -112,7 +112,7 @@ def test_a_job_whose_first_change_comes_too_late_opens_its_account_all_the_same(
     assert used(tmp_path) == (10, 0)
 
 
-def test_one_job_uses_a_cap_up_to_the_last_request_and_says_how_to_go_on(
+def test_a_single_job_uses_a_cap_up_to_the_last_request_and_says_how_to_go_on(
     tmp_path: Path,
 ) -> None:
     job = Job(tmp_path, requests(10))
@@ -134,21 +134,21 @@ def test_a_cap_set_later_counts_what_was_spent_before(tmp_path: Path) -> None:
     assert Job(tmp_path, requests(5)).all(range(20, 30)) == 0
 
 
-def test_money_is_set_aside_at_most_and_booked_as_it_was(tmp_path: Path) -> None:
+def test_money_is_set_aside_no_more_than_and_booked_as_it_was(tmp_path: Path) -> None:
     """A reply may cost 20 tokens' price more than it does; the cap is used to within
     that.
     """
     size = len(request(0).prompt) + 16
-    most = (size + 2 * 10) * 1000
+    limit = (size + 2 * 10) * 1000
     job = Job(tmp_path, Cap("max_usd", NANOS, 10 * COST))
     hold = job.budget.reserve(request(0), 1)
-    assert hold is not None and hold.nanodollars == most
-    assert used(tmp_path, NANOS)[1] >= most
+    assert hold is not None and hold.nanodollars == limit
+    assert used(tmp_path, NANOS)[1] >= limit
     job.budget.settle(hold, [])  # nothing came
     came = job.all(range(10))
     spent, held = used(tmp_path, NANOS)
     assert (spent, held) == (came * COST, 0)
-    assert 10 * COST - most < spent <= 10 * COST
+    assert 10 * COST - limit < spent <= 10 * COST
 
 
 def test_after_some_replies_prompts_are_estimated_by_theirs(tmp_path: Path) -> None:
@@ -178,16 +178,17 @@ def test_a_refusal_is_a_request_and_costs_nothing(tmp_path: Path) -> None:
     assert used(tmp_path) == (1, 0) and used(tmp_path, NANOS) == (0, 0)
 
 
-def test_draws_in_one_request_are_counted_each_and_their_usage_once(
+def test_draws_in_a_single_request_are_counted_each_and_their_usage_once(
     tmp_path: Path,
 ) -> None:
     job = Job(tmp_path, requests(10))
     with job.budget:
         hold = job.budget.reserve(request(0), 3)
         assert hold is not None and hold.draws == 3
-        told = [USAGE, {"prompt": 0, "completion": 0}, {"prompt": 0, "completion": 0}]
+        values = [USAGE, {"prompt": 0, "completion": 0}, {"prompt": 0, "completion": 0}]
         replies = [
-            Reply(request(0).key, at, "4", usage=usage) for at, usage in enumerate(told)
+            Reply(request(0).key, at, "4", usage=usage)
+            for at, usage in enumerate(values)
         ]
         job.budget.settle(hold, replies)
     assert used(tmp_path) == (3, 0) and used(tmp_path, NANOS) == (COST, 0)
@@ -503,7 +504,7 @@ def test_a_reply_dearer_than_was_set_aside_stops_new_requests_at_once(
     job = Job(tmp_path, Cap("max_usd", NANOS, 10 * dollar))
     asked = [request(number) for number in range(40)]
     with pytest.raises(UserError) as error, job.store, job.budget:
-        under_way = [(one, job.budget.reserve(one, 1)) for one in asked[:16]]
+        under_way = [(each, job.budget.reserve(each, 1)) for each in asked[:16]]
         for reply, hold in under_way:
             assert hold is not None
             usage = {"prompt": 7, "completion": 500_000}  # a dollar

@@ -39,7 +39,7 @@ def test_of_jobs_with_common_requests_the_first_sends_them(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("end", ["stored", "closed", "killed", "silent", "lost"])
-def test_a_job_waits_for_an_earlier_one_until_it_has_ended(
+def test_a_job_waits_for_an_earlier_a_single_until_it_has_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str
 ) -> None:
     """What it has reserved is free meanwhile: the earlier job may need it to end."""
@@ -77,7 +77,7 @@ def test_a_job_waits_for_an_earlier_one_until_it_has_ended(
     assert second.all([]) == 0 and used(tmp_path)[0] == 2
 
 
-def test_jobs_of_all_studies_have_one_order_and_a_new_claim_is_the_last(
+def test_jobs_of_all_studies_have_a_single_order_and_a_new_claim_is_the_last(
     tmp_path: Path,
 ) -> None:
     first, second = Job(tmp_path, study="a"), Job(tmp_path, study="b")

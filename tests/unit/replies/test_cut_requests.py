@@ -24,5 +24,5 @@ def test_requests_that_are_all_long_are_judged_by_their_length() -> None:
     assert cut_requests([9000] * ENOUGH, [2000] * ENOUGH) == 0
 
 
-def test_nothing_is_said_of_few_requests() -> None:
+def test_nothing_is_reported_of_few_requests() -> None:
     assert cut_requests([9000] * (ENOUGH - 1), [5] * (ENOUGH - 1)) == 0

@@ -77,7 +77,9 @@ def test_a_line_of_a_newer_format_stops_this_version(tmp_path: Path) -> None:
     assert caught.value.got == "format"
 
 
-def test_a_marked_reply_is_missing_until_the_next_one_comes(tmp_path: Path) -> None:
+def test_a_marked_reply_is_missing_until_the_next_a_single_comes(
+    tmp_path: Path,
+) -> None:
     draw = (KEY, 0)
     for round_, text in enumerate(["", "", "4"]):
         with Store(tmp_path, "m") as store:

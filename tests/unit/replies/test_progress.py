@@ -78,7 +78,7 @@ def test_a_job_that_asks_in_rounds_counts_all_of_them(
     ]
 
 
-def test_lines_grow_rarer_and_the_last_one_always_comes(
+def test_lines_grow_rarer_and_the_last_a_single_always_comes(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     progress = Progress(40_000)
@@ -272,7 +272,7 @@ def event(kind: LogEvent, level: int = INFO, **parts: Any) -> LogRecord:
     return record
 
 
-def test_a_terminal_shows_one_line_for_replies_and_jobs(
+def test_a_terminal_shows_a_single_line_for_replies_and_jobs(
     handler: plugin.LogHandler, screen: Terminal, tmp_path: Path
 ) -> None:
     text = str(log(tmp_path, START, SOME))

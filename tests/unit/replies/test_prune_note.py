@@ -63,7 +63,7 @@ def test_imported_replies_may_be_to_earlier_prompts(study: AskedStudy) -> None:
     assert export(store, shared) == 1
     for path in (store / "loop").glob("*.jsonl"):
         path.unlink()
-    with Store(store, "loop") as own:
-        own.append(Reply(KEY, 1, "its own"))
+    with Store(store, "loop") as own_part:
+        own_part.append(Reply(KEY, 1, "its own"))
     assert merge(shared, store)["loop"].new == 1
     assert study.judgescope("replies", "prune").stdout.startswith(NOTE)

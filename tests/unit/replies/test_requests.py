@@ -82,10 +82,10 @@ def test_the_order_of_fields_is_no_difference() -> None:
 
 
 def test_a_draws_seed_follows_from_the_key_alone() -> None:
-    one, two = (Request({"messages": USER, "n": n}, draws=3) for n in (1, 2))
-    assert len({one.seed(0), one.seed(1), one.seed(2), two.seed(0)}) == 4
-    assert one.seed(1) == Request(one.asked, draws=9, about="else").seed(1)
-    assert 0 <= one.seed(0) < 2**31
+    each, two = (Request({"messages": USER, "n": n}, draws=3) for n in (1, 2))
+    assert len({each.seed(0), each.seed(1), each.seed(2), two.seed(0)}) == 4
+    assert each.seed(1) == Request(each.asked, draws=9, about="else").seed(1)
+    assert 0 <= each.seed(0) < 2**31
 
 
 # --- the questions of a cell ---
@@ -106,7 +106,7 @@ def ids(which: str, *subjects: Subject) -> list[tuple[str, str]]:
     return [(text.target, other.target) for text, other in pairs_of(subjects, which)]
 
 
-def test_pairs_are_of_one_item_by_step_then_id() -> None:
+def test_pairs_are_of_a_single_item_by_step_then_id() -> None:
     assert ids("adjacent", *SUBJECTS) == [("a:x", "a:y"), ("a:y", "a:z")]
     assert ids("all", *SUBJECTS) == [("a:x", "a:y"), ("a:x", "a:z"), ("a:y", "a:z")]
     chain = [subject("a", name, step) for name, step in (("c", 1), ("b", 2), ("a", 3))]
@@ -172,11 +172,11 @@ def test_equal_texts_are_one_request_with_the_source_only_if_raters_saw_it() -> 
 
 
 def test_the_judges_own_scale_goes_before_the_aspects() -> None:
-    own = Judge.model_validate(
+    own_part = Judge.model_validate(
         {"judge": "j", "model": "it", "form": "score-only"}
         | {"scale": {"min": 1, "max": 5, "step": 0.5}}
     )
-    assert "in steps of 0.5" in ask(own)[0].prompt
+    assert "in steps of 0.5" in ask(own_part)[0].prompt
 
 
 def test_every_draw_of_every_question_is_a_row() -> None:
@@ -223,16 +223,16 @@ def test_a_key_is_the_hash_of_this_text_or_every_reply_ever_paid_for_is_lost() -
         '"messages":[{"content":"Rate it.","role":"user"}],"model":"it",'
         '"revision":null,"temperature":0.0,"top_p":1.0,"variant":null}'
     )
-    told = Decoding(temperature=0, top_p=1, max_tokens=512)
-    asked = request_of(CARD, told, USER, seed=3)
+    result = Decoding(temperature=0, top_p=1, max_tokens=512)
+    asked = request_of(CARD, result, USER, seed=3)
     assert asked.key == hashlib.sha256(text.encode()).hexdigest()
 
 
 def test_draws_and_what_a_request_is_about_are_kept_beside_the_key() -> None:
-    one = request_of(CARD, Decoding(), USER, seed=0, about="this")
-    two = Request(one.asked, 3, "that")
-    assert one.key == two.key and (two.draws, two.about) == (3, "that")
-    assert one.about == "this" and one == Request(one.asked, 1, "else")
+    request = request_of(CARD, Decoding(), USER, seed=0, about="this")
+    two = Request(request.asked, 3, "that")
+    assert request.key == two.key and (two.draws, two.about) == (3, "that")
+    assert request.about == "this" and request == Request(request.asked, 1, "else")
 
 
 def test_the_prompt_is_the_messages_line_by_line() -> None:
@@ -267,10 +267,10 @@ def test_the_judge_says_which_pairs_are_compared(which: str, count: int) -> None
 def test_a_row_has_the_question_and_the_complete_reply(form: str, kind: str) -> None:
     asked = ask_cells(form=form)
     key = asked[0].key
-    told = Reply(
+    result = Reply(
         key, 0, "4", "length", "ok", {"prompt": 7}, {"model": "it-1"}, [[("4", -0.5)]]
     )
-    row = rows(asked, lambda number, draw: told)[0]
+    row = rows(asked, lambda number, draw: result)[0]
     assert row == {
         **{"judge": "j", "kind": kind, "aspect": "fluency", "criterion": None},
         **asked.text_columns(0),
@@ -306,7 +306,7 @@ def test_pairs_are_those_that_people_compared_in_both_orders() -> None:
     assert asked(PREFERRED) == expected
 
 
-def test_one_order_is_that_in_which_people_saw_them() -> None:
+def test_a_single_order_is_that_in_which_people_saw_them() -> None:
     assert asked(PREFERRED, orders="one") == [("a:z", "a:x"), ("b:x", "b:y")]
     assert asked([], orders="one", pairs="adjacent")[:2] == [
         ("a:x", "a:y"),

@@ -37,7 +37,7 @@ def texts(folder: Path, **wanted: int) -> dict[tuple[int, int], str]:
     """Read the draws wanted, `k3=2`: two draws of key 3; (key, draw) -> text."""
     asked = {KEYS[int(name[1:])]: draws for name, draws in wanted.items()}
     result = Store(folder, "m").read(asked)
-    return {(KEYS.index(key), draw): one.text for (key, draw), one in result.items()}
+    return {(KEYS.index(key), draw): each.text for (key, draw), each in result.items()}
 
 
 def test_a_changed_line_is_damaged_and_a_cut_or_empty_line_is_not() -> None:
@@ -62,7 +62,7 @@ def test_what_was_written_is_read_and_nothing_else(tmp_path: Path) -> None:
     "text", ["", "line\nline", "\u2028\u2029\x85", "\0", "é\U0001f600", '"}']
 )
 def test_any_text_comes_back_as_it_was(tmp_path: Path, text: str) -> None:
-    whole = Reply(
+    complete = Reply(
         KEYS[0],
         0,
         text,
@@ -71,8 +71,8 @@ def test_any_text_comes_back_as_it_was(tmp_path: Path, text: str) -> None:
         {"prompt": 7, "completion": 3},
         {"model": text},
     )
-    write(tmp_path, whole)
-    assert Store(tmp_path, "m").read({KEYS[0]: 1}) == {(KEYS[0], 0): whole}
+    write(tmp_path, complete)
+    assert Store(tmp_path, "m").read({KEYS[0]: 1}) == {(KEYS[0], 0): complete}
 
 
 def test_no_journal_before_the_first_reply_and_one_for_each_start(
@@ -101,7 +101,7 @@ def test_torn_and_foreign_lines_are_counted_and_passed_over(tmp_path: Path) -> N
     journal.write_bytes(b"".join(lines))
     store = Store(tmp_path, "m")
     stored = store.find(KeyTable.from_counts({KEYS[number]: 1 for number in (1, 2, 3)}))
-    assert {one.text for _, one in stored.replies()} == {"whole", "whole too"}
+    assert {each.text for _, each in stored.replies()} == {"whole", "whole too"}
     assert stored.skipped == 4
 
 
@@ -125,7 +125,7 @@ def test_a_reply_goes_before_an_error(tmp_path: Path) -> None:
     assert texts(tmp_path, k1=1) == {(1, 0): "the reply"}
 
 
-def test_an_error_stands_until_it_is_forgotten_and_a_new_one_stands_again(
+def test_an_error_stands_until_it_is_forgotten_and_a_new_a_single_stands_again(
     tmp_path: Path,
 ) -> None:
     write(tmp_path, reply(1, "HTTP 400", status="error"), reply(2))
@@ -245,7 +245,7 @@ class Model:
         self.proven.append(proven)
         failures = []
         for reply, draw in (
-            (one, draw) for one, lacking in missing for draw in lacking
+            (each, draw) for each, lacking in missing for draw in lacking
         ):
             self.asked.append((reply.prompt, draw))
             if self.fails(reply, draw):

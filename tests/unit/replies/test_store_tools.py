@@ -58,7 +58,7 @@ def suffixes(folder: Path) -> list[str]:
 
 def all_sorts(folder: Path) -> None:
     """Write replies of every kind into three journals."""
-    whole = Reply(
+    complete = Reply(
         KEYS[0],
         0,
         'é\n"\u2028',
@@ -68,7 +68,7 @@ def all_sorts(folder: Path) -> None:
         {"model": "m-1"},
         LOGPROBS,
     )
-    write(folder, whole, reply(1, "one"), reply(2, "HTTP 400", status="error"))
+    write(folder, complete, reply(1, "one"), reply(2, "HTTP 400", status="error"))
     write(folder, reply(1, "another one"), reply(1, "drawn again", draw=2))
     with Store(folder, "m") as store:
         assert forget_errors(store) == 1
@@ -89,7 +89,7 @@ def test_a_compacted_shard_answers_as_before(tmp_path: Path) -> None:
     all_sorts(tmp_path)
     before = read(tmp_path)
     assert before[KEYS[0], 0].logprobs == LOGPROBS
-    assert {key: one.text for key, one in before.items()} == {
+    assert {key: each.text for key, each in before.items()} == {
         (KEYS[0], 0): 'é\n"\u2028',
         (KEYS[1], 0): "another one",
         (KEYS[1], 2): "drawn again",
@@ -124,15 +124,17 @@ def test_the_file_is_the_same_whatever_the_journals(tmp_path: Path) -> None:
         for number in range(9)
         for draw in range(3)
     ]
-    for place, parts in (
+    for location, parts in (
         ("a", [replies]),
         ("b", [replies[::-2], replies[1:], replies[:1]]),
     ):
         for part in parts:
-            write(tmp_path / place, *part)
-        compact(tmp_path / place / "m")
-    one, two = (files_of(tmp_path / place / "m")[0].read_bytes() for place in "ab")
-    assert one == two
+            write(tmp_path / location, *part)
+        compact(tmp_path / location / "m")
+    each, two = (
+        files_of(tmp_path / location / "m")[0].read_bytes() for location in "ab"
+    )
+    assert each == two
 
 
 def test_a_journal_of_today_is_left(tmp_path: Path) -> None:
@@ -142,7 +144,7 @@ def test_a_journal_of_today_is_left(tmp_path: Path) -> None:
     )
     done = compact(tmp_path / "m")
     assert (done.removed, list(done.left)) == ([old], [new])
-    assert {one.text for one in read(tmp_path).values()} == {"old", "new"}
+    assert {row.text for row in read(tmp_path).values()} == {"old", "new"}
     assert compact(tmp_path / "m", now=time.time() + 2 * DAY).removed != []
     assert suffixes(tmp_path) == [".parquet"] and len(read(tmp_path)) == 2
 
@@ -176,7 +178,7 @@ def test_a_journal_with_lines_that_are_not_ours_is_left(
     os.utime(path, (0, 0))
     compact(tmp_path / "m")
     assert path.exists() == left
-    assert [one.text for one in read(tmp_path).values()] == ["whole"]
+    assert [row.text for row in read(tmp_path).values()] == ["whole"]
 
 
 def test_what_is_not_read_back_is_not_removed(
@@ -310,7 +312,7 @@ def test_stats_count_a_shard_also_when_half_of_it_is_compacted(tmp_path: Path) -
         result.tokens == {"prompt": 10, "completion": 2, "cached": 4}
         and result.unknown == 5
     )
-    assert result.bytes == sum(one.stat().st_size for one in files_of(tmp_path / "m"))
+    assert result.bytes == sum(file.stat().st_size for file in files_of(tmp_path / "m"))
     compact(tmp_path / "m")
     again = stats(tmp_path / "m")
     assert (again.journals, again.compacted) == (1, 1)
@@ -340,7 +342,7 @@ def test_verify_names_file_and_line(tmp_path: Path) -> None:
         b"".join([lines[0], b"not ours\n", short, upper, lines[1], lines[0][:-9]])
     )
     other = write(tmp_path, reply(2, "two, but differently"), reply(1, "one"))
-    told = {
+    by_key = {
         (error.where, error.wrong): error.message
         for error in verify(tmp_path / "m")
         if error.message
@@ -350,13 +352,13 @@ def test_verify_names_file_and_line(tmp_path: Path) -> None:
             "lost"
         )
     }
-    wrong = {where for where, is_wrong in told if is_wrong}
+    wrong = {where for where, is_wrong in by_key if is_wrong}
     assert wrong == {f"{path}:{number}" for number in (2, 3, 4)}
-    assert "incomplete line" in told[f"{path}:6", False]
+    assert "incomplete line" in by_key[f"{path}:6", False]
     first, second = sorted(
-        [f"{path}:5", f"{other}:1"], key=lambda one: (one, False) in told
+        [f"{path}:5", f"{other}:1"], key=lambda each: (each, False) in by_key
     )
-    assert first in told[second, False] and len(told) == 5
+    assert first in by_key[second, False] and len(by_key) == 5
 
 
 def test_verify_finds_a_damaged_compacted_file(tmp_path: Path) -> None:
@@ -424,13 +426,15 @@ def test_of_a_study_its_keys_alone_are_exported(tmp_path: Path) -> None:
 
 
 def test_all_who_exchange_replies_come_to_use_the_same(tmp_path: Path) -> None:
-    for place, text in (("a", "5"), ("b", "3")):
-        write(tmp_path / place, reply(1, text))
-        export(tmp_path / place, tmp_path / f"{place}.parquet")
-    for place, other in (("a", "b"), ("b", "a")):
-        done = merge(tmp_path / f"{other}.parquet", tmp_path / place)
+    for location, text in (("a", "5"), ("b", "3")):
+        write(tmp_path / location, reply(1, text))
+        export(tmp_path / location, tmp_path / f"{location}.parquet")
+    for location, other in (("a", "b"), ("b", "a")):
+        done = merge(tmp_path / f"{other}.parquet", tmp_path / location)
         assert done == {"m": Imported(new=1, differs=1)}
-    assert [one.text for place in "ab" for one in read(tmp_path / place).values()] == [
+    assert [
+        row.text for location in "ab" for row in read(tmp_path / location).values()
+    ] == [
         "3",
         "3",
     ]
@@ -458,7 +462,7 @@ def test_foreign_lines_in_an_exported_file_are_skipped_and_stay_outside(
     done = merge(tmp_path / "shared.parquet", tmp_path / "store" / "inner")
     assert list(done.values()) == [Imported(new=1, skipped=6)]
     assert [path.name for path in (tmp_path / "store").iterdir()] == ["inner"]
-    assert [one.text for one in read(tmp_path / "store" / "inner").values()] == ["good"]
+    assert [row.text for row in read(tmp_path / "store" / "inner").values()] == ["good"]
 
 
 def test_a_file_that_is_none_of_ours_is_not_imported(tmp_path: Path) -> None:
@@ -480,7 +484,7 @@ def test_what_is_not_kept_goes_and_a_journal_of_today_stays(tmp_path: Path) -> N
 
     done = compact(tmp_path / "m", keep=keep)
     assert (done.lines, list(done.left)) == (2, [new])
-    assert sorted(one.text for one in read(tmp_path).values()) == ["2", "3", "today"]
+    assert sorted(row.text for row in read(tmp_path).values()) == ["2", "3", "today"]
     compact(
         tmp_path / "m",
         keep=lambda keys: np.zeros(len(keys), bool),

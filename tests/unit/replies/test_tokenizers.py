@@ -47,8 +47,8 @@ def test_the_density_is_that_of_replies_or_a_guess_that_says_so() -> None:
 
 
 def test_notes_of_jobs_are_added_and_a_torn_one_is_passed_over(tmp_path: Path) -> None:
-    one = Pace(seconds=2.0).with_request(100, 20, 3).with_request(10, 5, 1)
-    write_pace(tmp_path / "a", one)
+    each = Pace(seconds=2.0).with_request(100, 20, 3).with_request(10, 5, 1)
+    write_pace(tmp_path / "a", each)
     write_pace(tmp_path / "b", Pace(1, 3.0, 40, 4, 0.1))
     (tmp_path / "pace/c.json").write_text('{"replies": 1')
     assert read_pace(tmp_path) == Pace(5, 5.0, 150, 29, 0.5)

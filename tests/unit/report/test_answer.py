@@ -41,14 +41,19 @@ def of_chat(folder: Path, names: list[str], rows: list[Row], **more: Any) -> Rep
 def damage(judge: str, *outcomes: str) -> list[Row]:
     rows: list[Row] = []
     for (name, degree), outcome in zip(study.DAMAGES, outcomes, strict=False):
-        place = {"aspect": None, "level": None, "perturbation": name, "degree": degree}
-        rows += claim(judge, 2.0, outcome, "perturbation", **place)
+        content = {
+            "aspect": None,
+            "level": None,
+            "perturbation": name,
+            "degree": degree,
+        }
+        rows += claim(judge, 2.0, outcome, "perturbation", **content)
     return rows
 
 
 def unread(folder: Path) -> Report:
-    place = {"aspect": "fluency", "perturbation": "systems", "n": 480}
-    rows = [study.row("chat", "model-b", "count_truncated", 480.0, **place)]
+    content = {"aspect": "fluency", "perturbation": "systems", "n": 480}
+    rows = [study.row("chat", "model-b", "count_truncated", 480.0, **content)]
     return of_chat(
         folder, ["model-b"], [], models=["model-b"], tables={"coverage": rows}
     )
@@ -80,8 +85,8 @@ def constant(folder: Path) -> Report:
 
 
 def bar(outcome: str, value: float, required: float, **others: Any) -> list[Row]:
-    told = {"bar": (required, "at least"), **others}
-    rows = [*claim("model-a", value, outcome, "bar tnr", others=told)]
+    content = {"bar": (required, "at least"), **others}
+    rows = [*claim("model-a", value, outcome, "bar tnr", others=content)]
     return rows
 
 
@@ -106,8 +111,8 @@ def one_bar_met(folder: Path) -> Report:
 
 
 def planned_pairs(folder: Path) -> Report:
-    told = {"rival": (0.3, "length"), "rival_value": 0.64}
-    rows = [*claim("model-a", 0.61, "not_shown; length", "pairs", others=told)]
+    content = {"rival": (0.3, "length"), "rival_value": 0.64}
+    rows = [*claim("model-a", 0.61, "not_shown; length", "pairs", others=content)]
     cards = {"chat": {"ratings": "planned"}}
     return of_judges(folder, ["model-a"], rows, models=["model-a"], datasets=cards)
 
@@ -121,9 +126,9 @@ def bars_open(folder: Path) -> Report:
 
 
 def labels(
-    found: str, caught: tuple[float, str], passed: tuple[float, str], **others: Any
+    expected: str, caught: tuple[float, str], passed: tuple[float, str], **others: Any
 ) -> list[Row]:
-    rows = [*claim("model-a", 0.8, found, "labels", others=others)]
+    rows = [*claim("model-a", 0.8, expected, "labels", others=others)]
     rows += claim("model-a", caught[0], caught[1], "caught")
     rows += claim("model-a", passed[0], passed[1], "passed")
     return rows
@@ -155,9 +160,9 @@ def labels_hold(folder: Path) -> Report:
 
 
 def labels_by_length(folder: Path) -> Report:
-    told = {"rival": (0.4, "length"), "rival_value": 0.61}
+    content = {"rival": (0.4, "length"), "rival_value": 0.61}
     rows = labels(
-        "not_shown; length", (0.9, "cannot_tell"), (0.9, "cannot_tell"), **told
+        "not_shown; length", (0.9, "cannot_tell"), (0.9, "cannot_tell"), **content
     )
     return labelled(folder, rows)
 
@@ -171,8 +176,8 @@ def as_person(folder: Path) -> Report:
 def as_person_beside_apart(folder: Path) -> Report:
     """A judge holds on an aspect where nobody can be compared with a person."""
     rows = [*claim("model-a", 0.68, "as_rater"), person(0.66)]
-    told = {"ceiling_normal_scores": -0.05}
-    rows += claim("model-a", 0.4, "better; no_ceiling", others=told, **COHERENCE)
+    content = {"ceiling_normal_scores": -0.05}
+    rows += claim("model-a", 0.4, "better; no_ceiling", others=content, **COHERENCE)
     return of_chat(folder, ["model-a"], rows)
 
 
@@ -195,21 +200,21 @@ def below_person(folder: Path) -> Report:
 
 
 def by_length(folder: Path) -> Report:
-    told = {"rival": (0.4, "length"), "rival_value": 0.53}
+    content = {"rival": (0.4, "length"), "rival_value": 0.53}
     return of_chat(
-        folder, ["chrf"], [*claim("chrf", 0.36, "not_shown; length", others=told)]
+        folder, ["chrf"], [*claim("chrf", 0.36, "not_shown; length", others=content)]
     )
 
 
 def by_systems(folder: Path) -> Report:
-    told = {"beyond_systems": 0.08}
-    rows = [*claim("model-b", 0.49, "better; these_systems: 6", others=told)]
+    content = {"beyond_systems": 0.08}
+    rows = [*claim("model-b", 0.49, "better; these_systems: 6", others=content)]
     return of_chat(folder, ["model-b"], rows)
 
 
 def not_shown(folder: Path) -> Report:
-    told = {"sources_counted": 24}
-    rows = [*claim("model-b", 0.12, "not_shown; chance", half=0.2, others=told)]
+    content = {"sources_counted": 24}
+    rows = [*claim("model-b", 0.12, "not_shown; chance", half=0.2, others=content)]
     return of_chat(folder, ["model-b"], rows)
 
 
@@ -226,16 +231,16 @@ def pairs(folder: Path) -> Report:
 
 
 def pairs_by_length(folder: Path) -> Report:
-    told = {"rival": (0.3, "length"), "rival_value": 0.64}
-    rows = [*claim("model-a", 0.61, "not_shown; length", "pairs", others=told)]
+    content = {"rival": (0.3, "length"), "rival_value": 0.64}
+    rows = [*claim("model-a", 0.61, "not_shown; length", "pairs", others=content)]
     return of_chat(folder, ["model-a"], rows)
 
 
 def position(folder: Path) -> Report:
-    place = {"aspect": "fluency", "level": "pooled"}
+    content = {"aspect": "fluency", "level": "pooled"}
     rows = [
-        study.row("chat", "model-b", "first_position_rate", 0.8, **place),
-        study.row("chat", "human", "first_position_rate", 0.34, **place),
+        study.row("chat", "model-b", "first_position_rate", 0.8, **content),
+        study.row("chat", "human", "first_position_rate", 0.34, **content),
     ]
     return of_chat(folder, ["model-b"], [], tables={"pairwise": rows})
 
@@ -431,8 +436,8 @@ STUDIES: dict[str, tuple[str, Make, str]] = {
 @pytest.mark.parametrize("name", STUDIES)
 def test_each_rule_has_a_study_and_its_sentence(tmp_path: Path, name: str) -> None:
     rule, make, sentence = STUDIES[name]
-    found = headline(make(tmp_path))
-    assert (found.rule, found.text) == (rule, sentence)
+    result = headline(make(tmp_path))
+    assert (result.rule, result.text) == (rule, sentence)
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -440,13 +445,13 @@ def test_a_headline_is_short_and_praises_nobody_without_a_claim_that_holds(
     tmp_path: Path, name: str
 ) -> None:
     _, make, _ = STUDIES[name]
-    told = make(tmp_path)
-    found = headline(told)
-    assert 3 < found.words <= MOST_WORDS
-    assert found.text.count(". ") <= 1
-    for judge in PRAISE.findall(found.text):
-        shown = next(each for each in told.judges if each.id == judge)
-        assert Sign.HOLDS in {each.sign for each in claims(told, shown)}
+    outcome = make(tmp_path)
+    result = headline(outcome)
+    assert 3 < result.words <= MOST_WORDS
+    assert result.text.count(". ") <= 1
+    for judge in PRAISE.findall(result.text):
+        shown = next(each for each in outcome.judges if each.id == judge)
+        assert Sign.HOLDS in {each.sign for each in claims(outcome, shown)}
 
 
 def test_every_rule_of_the_headline_is_tried_by_a_study() -> None:
@@ -458,21 +463,21 @@ def test_every_rule_of_the_headline_is_tried_by_a_study() -> None:
 
 
 def test_a_study_without_any_number_says_so(tmp_path: Path) -> None:
-    found = headline(of_judges(tmp_path, ["a"], []))
-    assert found.text == "No number that decides a claim was measured."
+    result = headline(of_judges(tmp_path, ["a"], []))
+    assert result.text == "No number that decides a claim was measured."
 
 
 def test_measures_are_not_counted_while_a_model_judges(tmp_path: Path) -> None:
     rows = [*claim("rouge", 0.9), *claim("model", 0.1, "not_shown; chance")]
-    told = of_judges(tmp_path, ["rouge", "model"], rows, models=["model"])
-    assert [judge.id for judge in HeadlineRules(told).judges] == ["model"]
-    assert "rouge" not in headline(told).text
+    result = of_judges(tmp_path, ["rouge", "model"], rows, models=["model"])
+    assert [judge.id for judge in HeadlineRules(result).judges] == ["model"]
+    assert "rouge" not in headline(result).text
 
 
 def test_a_long_name_is_cut(tmp_path: Path) -> None:
     name = "a-name-of-eighty-signs-" + "x" * 57
-    found = headline(of_judges(tmp_path, [name], [*claim(name, 0.6)]))
-    assert found.text.startswith(f"`{name[:23]}…` follows people on fluency")
+    result = headline(of_judges(tmp_path, [name], [*claim(name, 0.6)]))
+    assert result.text.startswith(f"`{name[:23]}…` follows people on fluency")
 
 
 def test_many_aspects_are_counted(tmp_path: Path) -> None:
@@ -482,8 +487,8 @@ def test_many_aspects_are_counted(tmp_path: Path) -> None:
         rows += claim("a", 0.6, "as_rater", aspect=aspect)
     cards = {"chat": {"aspects": aspects}}
     names = {name: name.capitalize() for name in aspects}
-    told = of_judges(tmp_path, ["a"], rows, datasets=cards, aspects=names)
-    assert "on 6 of 6 aspects" in headline(told).text
+    result = of_judges(tmp_path, ["a"], rows, datasets=cards, aspects=names)
+    assert "on 6 of 6 aspects" in headline(result).text
 
 
 def test_a_cheaper_judge_that_holds_is_named_where_words_are_left(
@@ -494,14 +499,14 @@ def test_a_cheaper_judge_that_holds_is_named_where_words_are_left(
     for name, price in (("big", 2.1), ("small", 0.14)):
         costs.append(study.row("chat", name, "usd_per_1000", price, n=100))
         costs.append(study.row("chat", name, "usd", price / 10, note=""))
-    told = of_judges(
+    result = of_judges(
         tmp_path,
         ["big", "small"],
         rows,
         models=["big", "small"],
         tables={"cost": costs},
     )
-    assert headline(told).text.endswith(
+    assert headline(result).text.endswith(
         "`small` costs 7\u202f% of that and keeps 0.57 of 0.68."
     )
 
@@ -524,7 +529,7 @@ def test_labels_that_nobody_gave_are_not_peoples(
     assert "people" not in " ".join(topics)
 
 
-def test_a_judge_of_planned_ratings_is_not_said_to_agree_with_people(
+def test_a_judge_of_planned_ratings_is_not_reported_to_agree_with_people(
     tmp_path: Path,
 ) -> None:
     """Not even in a study that has people's ratings of other texts."""

@@ -19,21 +19,21 @@ def rows(statistic: str, outcome: str, *reasons: str, **more: Any) -> list[Row]:
     verdict.
     """
     beside = more.pop("beside", {})
-    found = [study.row("chat", "alpha", statistic, 0.4, **more)]
-    for name, told in beside.items():
-        own = {"ci_low": None, "ci_high": None, **told}
-        value = own.pop("value")
-        found.append(study.row("chat", "alpha", name, value, **more) | own)
+    values = [study.row("chat", "alpha", statistic, 0.4, **more)]
+    for name, result in beside.items():
+        content = {"ci_low": None, "ci_high": None, **result}
+        value = content.pop("value")
+        values.append(study.row("chat", "alpha", name, value, **more) | content)
     note = {"note": "; ".join([outcome, *reasons]), "ci_low": None, "ci_high": None}
-    return [*found, study.row("chat", "alpha", "verdict", 1.0, **more) | note]
+    return [*values, study.row("chat", "alpha", "verdict", 1.0, **more) | note]
 
 
-def said(folder: Path, told: list[Row]) -> str:
+def stated(folder: Path, message: list[Row]) -> str:
     perturbations = list(study.discernment())
     report = study.loaded(
-        study.make(folder, {"verdicts": told, "discernment": perturbations})
+        study.make(folder, {"verdicts": message, "discernment": perturbations})
     )
-    alpha = next(one for one in report.judges if one.id == "alpha")
+    alpha = next(judge for judge in report.judges if judge.id == "alpha")
     return " ".join(
         f"{title} {text}." for title, text in verdicts(report, claims(report, alpha))
     )
@@ -53,9 +53,9 @@ def test_perturbation(
     tmp_path: Path, outcome: str, reasons: tuple[str, ...], words: list[str]
 ) -> None:
     share = {"net_share": {"value": 0.4, "ci_low": 0.2, "ci_high": 0.6}}
-    told = said(tmp_path, rows("D_exact", outcome, *reasons, beside=share, **TYPOS))
-    assert all(word in told for word in words), told
-    assert "D_exact" not in told  # it is no size
+    result = stated(tmp_path, rows("D_exact", outcome, *reasons, beside=share, **TYPOS))
+    assert all(word in result for word in words), result
+    assert "D_exact" not in result  # it is no size
 
 
 @pytest.mark.parametrize(
@@ -69,19 +69,21 @@ def test_perturbation(
 def test_hints(
     tmp_path: Path, outcome: str, reasons: tuple[str, ...], words: list[str]
 ) -> None:
-    told = said(tmp_path, rows("hint_effect", outcome, *reasons, form="hints"))
-    assert all(word in told for word in words), told
+    result = stated(tmp_path, rows("hint_effect", outcome, *reasons, form="hints"))
+    assert all(word in result for word in words), result
 
 
 def test_finding_the_texts_of_a_label_names_the_share_that_is_enough(
     tmp_path: Path,
 ) -> None:
-    found = rows("tnr", "withstands", form="caught", aspect="fluency", level="pooled")
-    perturbed = {"verdicts": found, "discernment": list(study.discernment())}
+    result = rows("tnr", "withstands", form="caught", aspect="fluency", level="pooled")
+    perturbed = {"verdicts": result, "discernment": list(study.discernment())}
     spec = study.make(tmp_path, perturbed)
     spec["datasets"]["chat"]["labels"] = {"fluency": ["fail", "pass"]}
     report = study.loaded(spec)
-    [claim] = claims(report, next(one for one in report.judges if one.id == "alpha"))
+    [claim] = claims(
+        report, next(judge for judge in report.judges if judge.id == "alpha")
+    )
     [(title, text)] = verdicts(report, [claim])
     assert f"{title} {text}".startswith(
         "Succeeds at finding at least 90\u202f% of the texts that people label “fail” "
@@ -96,29 +98,30 @@ def bar(outcome: str, *reasons: str, more: Row | None = None) -> list[Row]:
 
 
 def test_a_bar_that_is_met_is_all_that_may_be_trusted(tmp_path: Path) -> None:
-    told = said(tmp_path, bar("meets"))
+    result = stated(tmp_path, bar("meets"))
     assert (
-        told.startswith("May be trusted")
-        and "bar: Spearman ρ of at least 0.300 (" in told
+        result.startswith("May be trusted")
+        and "bar: Spearman ρ of at least 0.300 (" in result
     )
-    assert "mean over sources) on Fluency" in told
-    assert "0.400 [0.300, 0.500]" in told
-    told = said(tmp_path / "two", bar("misses"))
-    assert "trusted" not in told and told.startswith("Misses")
+    assert "mean over sources) on Fluency" in result
+    assert "0.400 [0.300, 0.500]" in result
+    result = stated(tmp_path / "two", bar("misses"))
+    assert "trusted" not in result and result.startswith("Misses")
 
 
-def test_a_bar_that_cannot_be_told_says_how_much_more_would_tell(
+def test_a_bar_that_cannot_be_reported_says_how_much_more_would_tell(
     tmp_path: Path,
 ) -> None:
     more = {"value": 41.0, "method": "sources like these, if errors fall", "note": ""}
-    told = said(tmp_path, bar("cannot_tell", more=more))
+    result = stated(tmp_path, bar("cannot_tell", more=more))
     assert (
-        "Cannot tell" in told and "41 more sources like these would decide it" in told
+        "Cannot tell" in result
+        and "41 more sources like these would decide it" in result
     )
     far = {
         "value": None,
         "method": "sources like these, if",
         "note": "more than 10,000",
     }
-    told = said(tmp_path / "far", bar("cannot_tell", "lost", more=far))
-    assert "needs more than 10\u202f000 more sources" in told and "lost" in told
+    result = stated(tmp_path / "far", bar("cannot_tell", "lost", more=far))
+    assert "needs more than 10\u202f000 more sources" in result and "lost" in result

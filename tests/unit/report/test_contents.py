@@ -97,7 +97,7 @@ def test_a_record_says_which_rows_it_shows_when_and_whether_they_are_folded(
 
 
 @pytest.mark.heavy
-def test_every_figure_has_its_numbers_a_caption_and_words_in_its_place(
+def test_every_figure_has_its_numbers_a_caption_and_words_in_its_location(
     tmp_path: Path,
 ) -> None:
     """Of all sections, with pictures, and of the page as it is written."""

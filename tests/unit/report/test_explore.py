@@ -43,15 +43,17 @@ HOSTILE = (
 ANY_TEXT = st.text(st.characters(), max_size=60)  # with halves of characters
 
 
-def told(folder: Path, kind: str) -> list[list[Any]]:
+def reported(folder: Path, kind: str) -> list[list[Any]]:
     """Return what the shards of a folder call the page with, of one kind."""
-    found = []
-    for path in sorted(folder.glob("*.js"), key=lambda one: (len(one.name), one.name)):
+    collected = []
+    for path in sorted(
+        folder.glob("*.js"), key=lambda each: (len(each.name), each.name)
+    ):
         for line in path.read_text(encoding="utf-8").splitlines():
             assert line.startswith(f"{CALL}(") and line.endswith(");"), path
             name, *rest = json.loads(f"[{line[len(CALL) + 1 : -2]}]")
-            found += [rest] if name == kind else []
-    return found
+            collected += [rest] if name == kind else []
+    return collected
 
 
 @pytest.fixture
@@ -67,14 +69,18 @@ def test_every_judgment_is_read_beside_its_text_reply_and_ratings(
     study: ExploreStudy,
 ) -> None:
     texts = DatasetTexts(study.files, "news")
-    one, *rest = texts.judged(("systems", "annotator", "fluency"), "m")
-    assert len(rest) == 7 and one.target.text.startswith(DOUBLED)
-    assert (one.target.system, one.target.item, one.target_b) == ("able", "n000", None)
-    assert (fmean(one.ratings), one.ratings, one.score) == (4.5, [4.0, 5.0], 3.0)
-    assert [draw.reply for draw in one.draws] == ["Bad. 3", "No."]
-    assert [draw.value for draw in one.draws] == [3.0, None]
-    assert one.statuses == ["ok", "refused"] and rest[0].statuses == ["ok"]
-    assert [span.location for span in one.draws[0].spans or ()] == [
+    each, *rest = texts.judged(("systems", "annotator", "fluency"), "m")
+    assert len(rest) == 7 and each.target.text.startswith(DOUBLED)
+    assert (each.target.system, each.target.item, each.target_b) == (
+        "able",
+        "n000",
+        None,
+    )
+    assert (fmean(each.ratings), each.ratings, each.score) == (4.5, [4.0, 5.0], 3.0)
+    assert [draw.reply for draw in each.draws] == ["Bad. 3", "No."]
+    assert [draw.value for draw in each.draws] == [3.0, None]
+    assert each.statuses == ["ok", "refused"] and rest[0].statuses == ["ok"]
+    assert [span.location for span in each.draws[0].spans or ()] == [
         "the the",
         "a horse",
     ]
@@ -83,15 +89,15 @@ def test_every_judgment_is_read_beside_its_text_reply_and_ratings(
 @pytest.mark.heavy
 def test_what_a_judge_made_from_others_says_has_no_reply(study: ExploreStudy) -> None:
     texts = DatasetTexts(study.files, "news")
-    found = [
-        one
+    collected = [
+        each
         for name in ("fluency", "adequacy")
-        for one in texts.judged(("systems", "mean", name), DERIVED)
+        for each in texts.judged(("systems", "mean", name), DERIVED)
     ]
-    assert len(found) == 16 and {draw.reply for one in found for draw in one.draws} == {
-        None
-    }
-    assert [fmean(one.ratings) if one.ratings else None for one in found] == [
+    assert len(collected) == 16 and {
+        draw.reply for each in collected for draw in each.draws
+    } == {None}
+    assert [fmean(each.ratings) if each.ratings else None for each in collected] == [
         4.5
     ] * 8 + [None] * 8
 
@@ -100,28 +106,32 @@ def test_a_perturbed_text_is_read_with_the_one_that_it_was_made_of(
     study: ExploreStudy,
 ) -> None:
     texts = DatasetTexts(study.files, "news")
-    before = {one.item: one.text for one in texts.targets("original").values()}
+    before = {each.item: each.text for each in texts.targets("original").values()}
     perturbed = list(texts.targets("typos.minor").values())
-    assert [one.before for one in perturbed] == [before[one.item] for one in perturbed]
+    assert [each.before for each in perturbed] == [
+        before[each.item] for each in perturbed
+    ]
     assert all(
-        apply_edits(one.before or "", one.edits) == one.text for one in perturbed
+        apply_edits(each.before or "", each.edits) == each.text for each in perturbed
     )
 
 
 @pytest.mark.heavy
 def test_of_a_pair_both_texts_are_read(study: ExploreStudy) -> None:
     study.compare()
-    one, other, *_ = DatasetTexts(study.files, "news").judged(
+    entry, other, *_ = DatasetTexts(study.files, "news").judged(
         ("systems", "versus", "fluency"), "m"
     )
     pairs = [
         (each.target.system, each.target_b and each.target_b.system)
-        for each in (one, other)
+        for each in (entry, other)
     ]
     assert pairs == [("able", "best"), ("best", "able")]
-    assert (one.score, one.draws[0].label, one.draws[0].reply) == (None, "A", "A")
+    assert (entry.score, entry.draws[0].label, entry.draws[0].reply) == (None, "A", "A")
     folder = study.write().with_suffix("")
-    [listed] = [own for _, number, own in told(folder, "list") if number == 18]
+    [listed] = [
+        own_part for _, number, own_part in reported(folder, "list") if number == 18
+    ]
     assert (listed["t"], listed["b"][:4], listed["e"]) == (None, [1, 0, 3, 2], None)
 
 
@@ -131,7 +141,7 @@ def test_of_a_pair_both_texts_are_read(study: ExploreStudy) -> None:
 @pytest.mark.simulation
 @given(
     st.recursive(
-        ANY_TEXT | st.none() | st.integers(), lambda one: st.lists(one, max_size=4)
+        ANY_TEXT | st.none() | st.integers(), lambda each: st.lists(each, max_size=4)
     )
 )
 def test_a_literal_is_its_value_and_stands_safely_in_a_script(value: Any) -> None:
@@ -151,14 +161,14 @@ def test_what_json_has_no_word_for_is_no_literal() -> None:
     )
 
 
-def test_the_list_has_the_beginning_of_each_text_in_one_line(
+def test_the_list_has_the_beginning_of_each_text_in_a_single_line(
     study: ExploreStudy,
 ) -> None:
-    names = [own for *_, own in told(study.write().with_suffix(""), "set")]
-    assert [len(own["beginnings"]) for own in names] == [
-        len(own["ids"]) for own in names
+    names = [name for *_, name in reported(study.write().with_suffix(""), "set")]
+    assert [len(name["beginnings"]) for name in names] == [
+        len(name["ids"]) for name in names
     ]
-    assert all(one.startswith(DOUBLED) for one in names[2]["beginnings"])
+    assert all(each.startswith(DOUBLED) for each in names[2]["beginnings"])
     assert beginning(" so\n it \t is ") == "so it is"
     assert beginning("x" * 90, 90) == "x" * 90
     assert beginning("x y " * 1000, 90) == f"{('x y ' * 1000)[:90]}…"
@@ -174,13 +184,13 @@ def test_a_shelf_loses_no_row_and_tells_where_each_is(
     shelf = Shelf(folder, "rows.news", "rows", limit=100)
     rows = [["x" * size] for size in sizes]
     parts = [shelf.put([0], rows[:20]), shelf.put([1], rows[20:])]
-    found: dict[int, list[Any]] = defaultdict(list)
-    for place, first, own in told(folder, "rows"):
-        assert len(found[place]) == first
-        found[place] += own
-    assert [found[0], found[1]] == [rows[:20], rows[20:]]
+    result: dict[int, list[Any]] = defaultdict(list)
+    for location, first, own_part in reported(folder, "rows"):
+        assert len(result[location]) == first
+        result[location] += own_part
+    assert [result[0], result[1]] == [rows[:20], rows[20:]]
     assert [[first for first, _ in part] for part in parts] == [
-        [first for place, first, _ in told(folder, "rows") if place == at]
+        [first for location, first, _ in reported(folder, "rows") if location == at]
         for at in (0, 1)
     ]
     for part in parts:
@@ -192,34 +202,38 @@ def test_a_shelf_loses_no_row_and_tells_where_each_is(
 @pytest.mark.heavy
 def test_the_shards_hold_every_judgment(study: ExploreStudy) -> None:
     folder = study.write().with_suffix("")
-    [[index]] = told(folder, "index")
+    [[index]] = reported(folder, "index")
     [data] = index["datasets"]
-    assert [one[:2] for one in data["sets"]] == [
-        list(one) for one in study.sets.items()
+    assert [each[:2] for each in data["sets"]] == [
+        list(each) for each in study.sets.items()
     ]
     assert data["sets"][1][2] == "Mistyped. Made by the rule typos."
     assert len(data["cells"]) == 18 and sum(cell[3] for cell in data["cells"]) == 6 * (
         4 + 4 + 8
     )
-    lists = {number: one for _, number, one in told(folder, "list")}
-    rows = {number: own for _, number, first, own in told(folder, "rows") if first == 0}
+    lists = {number: each for _, number, each in reported(folder, "list")}
+    rows = {
+        number: own_part
+        for _, number, first, own_part in reported(folder, "rows")
+        if first == 0
+    }
     assert sorted(lists) == sorted(rows) == list(range(18))
     at = data["cells"].index([2, 1, 0, 8])  # systems, annotator, fluency
-    one, words = lists[at], lists[at]["words"]
-    assert (one["t"], one["b"], one["v"]) == (None, None, [3.0] * 8)
+    each, words = lists[at], lists[at]["words"]
+    assert (each["t"], each["b"], each["v"]) == (None, None, [3.0] * 8)
     statuses = [name for name, _ in index["statuses"]]
     ok, refused = statuses.index("ok"), statuses.index("refused")
     both = 1 << ok | 1 << refused
-    assert one["u"] == [both, 1 << ok, 1 << ok, both, 1 << ok, 1 << ok, both, 1 << ok]
+    assert each["u"] == [both, 1 << ok, 1 << ok, both, 1 << ok, 1 << ok, both, 1 << ok]
     first, second = rows[at][0]
     assert first[:3] == ["Bad. 3", 3.0, ok] and second[:3] == ["No.", None, refused]
-    assert (words[first[3]], words[first[4]], words[one["e"]]) == (
+    assert (words[first[3]], words[first[4]], words[each["e"]]) == (
         "number",
         "x@1",
         "mean",
     )
     assert first[-1][0] == [15, 22, 4.0, "double", "Twice. ", "exact", "the the"]
-    names = {number: own for _, number, own in told(folder, "set")}
+    names = {number: own_part for _, number, own_part in reported(folder, "set")}
     assert names[2]["ratings"] == {"0": [[4.0, 5.0]] * 8} and names[2]["systems"][
         :2
     ] == [
@@ -249,7 +263,7 @@ def test_cells_where_one_of_rating_and_score_is_best_at_its_lowest_are_named(
         "scores": {"plain": {"fluency": 6.0, "adequacy": 6.0}},
     }
     study.spec["datasets"][0]["turned"] = sums
-    [[index]] = told(study.write().with_suffix(""), "index")
+    [[index]] = reported(study.write().with_suffix(""), "index")
     [data] = index["datasets"]
     opposed = {tuple(data["cells"][cell][1:3]) for cell in data["opposed"]}
     assert opposed == {
@@ -290,13 +304,13 @@ def target(before: str | None, text: str, *edits: Edit) -> Target:
     return Target("t", "i", "s", 0, text, before, edits)
 
 
-def test_a_text_is_told_once_with_its_changes() -> None:
+def test_a_text_is_reported_once_with_its_changes() -> None:
     rule = PerturbationCard(name="", level="word", method="rule", kind="once")
     assert view(target(None, "As it is."), None) == "As it is."
     perturbed = target("One cat.", "One dog.", Edit(4, "cat", "dog"))
     assert view(perturbed, rule) == [["One ", [1, "cat", 0], [2, "dog", 0], "."]]
-    one = target("A b c d e f.", "A x c d y f.", Edit(2, "b c d e", "x c d y"))
-    assert view(one, replace(rule, method="llm")) == [
+    each = target("A b c d e f.", "A x c d y f.", Edit(2, "b c d e", "x c d y"))
+    assert view(each, replace(rule, method="llm")) == [
         ["A ", [1, "b", 0], [2, "x", 0], " c d ", [1, "e", 0], [2, "y", 0], " f."]
     ]
     moved = target("A. B.", "B. A.", Edit(0, "A.", "B."), Edit(3, "B.", "A."))
@@ -328,10 +342,12 @@ def test_the_page_holds_no_data_and_lets_nothing_else_run(tmp_path: Path) -> Non
     assert [tag for tag, _ in parsed.elements if tag in {"script", "img", "link"}] == [
         "script"
     ]
-    assert not any(name.startswith("on") for _, own in parsed.elements for name in own)
+    assert not any(
+        name.startswith("on") for _, own_part in parsed.elements for name in own_part
+    )
     assert not re.search(r"https?://|url\(|innerHTML|eval\(|fetch\(", html)
     first, second = [
-        one["content"] or "" for one in parsed.named("meta") if "http-equiv" in one
+        each["content"] or "" for each in parsed.named("meta") if "http-equiv" in each
     ]
     script = html.partition("<script>")[2].partition("</script>")[0]
     style = html.partition("<style>")[2].partition("</style>")[0]

@@ -59,9 +59,14 @@ def cell(report: Report, judge: str = "it", column: int = 0) -> MatrixCell:
 
 def damage(judge: str, *outcomes: str) -> Iterator[Row]:
     for (name, degree), outcome in zip(study.DAMAGES, outcomes, strict=False):
-        place = {"aspect": None, "level": None, "perturbation": name, "degree": degree}
+        content = {
+            "aspect": None,
+            "level": None,
+            "perturbation": name,
+            "degree": degree,
+        }
         share = {"net_share": 0.6 if outcome == "noticed" else -0.5}
-        yield from claim(judge, 2.0, outcome, "perturbation", others=share, **place)
+        yield from claim(judge, 2.0, outcome, "perturbation", others=share, **content)
 
 
 @pytest.mark.heavy
@@ -70,23 +75,23 @@ def test_every_judge_has_a_line_and_the_page_is_well_formed(
     tmp_path: Path, number: int
 ) -> None:
     names = [f"{LONG[:-3]}{at:03d}" for at in range(number)]
-    rows = [one for at, name in enumerate(names) for one in claim(name, at / 100)]
+    rows = [each for at, name in enumerate(names) for each in claim(name, at / 100)]
     report = of_judges(tmp_path, names, rows)
     table = made(report)
     shown = [line.head for line in (*table.lines, *table.rest)]
     assert shown == names[::-1]  # the highest first
     assert len(table.lines) == min(number, MOST_LINES)
-    widths = {sum(one.span for one in line.cells) for line in lines(table).values()}
+    widths = {sum(each.span for each in line.cells) for line in lines(table).values()}
     assert widths == {len(table.columns)}
     html = first_page(report, sections_of(report))
     parsed = Page(html)
-    ids = [told["id"] for _, told in parsed.elements if "id" in told]
+    ids = [result["id"] for _, result in parsed.elements if "id" in result]
     assert len(ids) == len(set(ids)) and (parsed.wrong, parsed.open) == ([], [])
     assert len(html) < 300_000
     on_one_page(report)
 
 
-def test_the_order_is_people_judges_told_ones_and_rules(tmp_path: Path) -> None:
+def test_the_order_is_people_judges_reported_ones_and_rules(tmp_path: Path) -> None:
     rows = [
         *(person(0.55), *claim("weak", 0.2, "not_shown; chance")),
         *(*claim("good", 0.4), *claim("better", 0.6)),
@@ -103,8 +108,8 @@ def test_the_order_is_people_judges_told_ones_and_rules(tmp_path: Path) -> None:
         *("better", "good", "limited", "weak", "wrong", "told")
     ]
     assert [line.head for line in table.rules] == ["length", "short", "random"]
-    [told] = lines(table)["told"].cells
-    assert told.span == 1 and "shows nothing" in told.more
+    [result] = lines(table)["told"].cells
+    assert result.span == 1 and "shows nothing" in result.more
     numbers = [lines(table)[rule].cells[0].value for rule in ("length", "short")]
     assert numbers == ["0.30", "−0.30"]
     assert lines(table)["People"].cells[0].value == "0.55"
@@ -174,11 +179,11 @@ def test_a_cell_says_what_limits_its_number(
     tmp_path: Path, note: str, others: Row, mark: str, more: str
 ) -> None:
     report = of_judges(tmp_path, ["it"], [*claim("it", 0.5, note, others=others)])
-    found = cell(report)
-    assert (found.mark, found.more) == (mark, more)
-    assert found.value == ("" if mark == "–" else "0.50")
-    sign = next(words for words in SIGN_WORDS.values() if words in found.hidden)
-    assert sign and (mark == "–" or "0.500 [0.400, 0.600]" in found.hidden)
+    result = cell(report)
+    assert (result.mark, result.more) == (mark, more)
+    assert result.value == ("" if mark == "–" else "0.50")
+    sign = next(words for words in SIGN_WORDS.values() if words in result.hidden)
+    assert sign and (mark == "–" or "0.500 [0.400, 0.600]" in result.hidden)
 
 
 @pytest.mark.parametrize(
@@ -198,8 +203,8 @@ def test_labels_and_bars_have_their_words(
 ) -> None:
     cards = {"chat": {"labels": {"fluency": ["fail", "pass"]}}}
     rows = [*claim("it", 0.95, note, kind, others=others)]
-    found = cell(of_judges(tmp_path, ["it"], rows, datasets=cards))
-    assert (found.mark, found.more) == (mark, more)
+    result = cell(of_judges(tmp_path, ["it"], rows, datasets=cards))
+    assert (result.mark, result.more) == (mark, more)
 
 
 def test_beside_a_person_a_judge_has_its_number_against_the_others(
@@ -209,9 +214,9 @@ def test_beside_a_person_a_judge_has_its_number_against_the_others(
         person(0.19),
         *claim("it", 0.43, "as_rater", others={"as_rater_normal_scores": 0.18}),
     ]
-    found = cell(of_judges(tmp_path, ["it"], rows))
-    assert (found.value, found.more) == ("0.43", "as well as one person")
-    assert found.below == "against the others 0.37, a person 0.19"
+    result = cell(of_judges(tmp_path, ["it"], rows))
+    assert (result.value, result.more) == ("0.43", "as well as one person")
+    assert result.below == "against the others 0.37, a person 0.19"
 
 
 def test_where_people_rated_a_filled_dot_says_how_it_compares_with_one_person(
@@ -219,12 +224,12 @@ def test_where_people_rated_a_filled_dot_says_how_it_compares_with_one_person(
 ) -> None:
     gap: Row = {"as_rater_normal_scores": -0.01, **rival("length", 0.36)}
     rows = [person(0.6), *claim("it", 0.6, "better", others=gap)]
-    found = cell(of_judges(tmp_path / "open", ["it"], rows))
-    assert (found.mark, found.more) == ("●", "open beside one person")
-    apart: Row = {"ceiling_normal_scores": -0.05, **rival("length", 0.36)}
-    rows = [person(-0.05), *claim("it", 0.6, "better; no_ceiling", others=apart)]
-    found = cell(of_judges(tmp_path / "apart", ["it"], rows))
-    assert (found.more, found.below) == ("no person to compare", "beats length 0.36")
+    result = cell(of_judges(tmp_path / "open", ["it"], rows))
+    assert (result.mark, result.more) == ("●", "open beside one person")
+    content: Row = {"ceiling_normal_scores": -0.05, **rival("length", 0.36)}
+    rows = [person(-0.05), *claim("it", 0.6, "better; no_ceiling", others=content)]
+    result = cell(of_judges(tmp_path / "apart", ["it"], rows))
+    assert (result.more, result.below) == ("no person to compare", "beats length 0.36")
 
 
 def test_a_person_is_drawn_beside_the_number_that_compares_with_it(
@@ -235,7 +240,7 @@ def test_a_person_is_drawn_beside_the_number_that_compares_with_it(
     rows = [person(0.19), *claim("it", 0.43, "as_rater", others=against)]
     table = made(of_judges(tmp_path / "known", ["it"], rows))
     drawn = Page(lines(table)["it"].cells[0].drawn)
-    [band] = [one for one in drawn.named("rect") if one["class"] == "person"]
+    [band] = [each for each in drawn.named("rect") if each["class"] == "person"]
     [dot] = drawn.named("circle")
     assert float(band["y"] or 0) > float(dot["cy"] or 0)
     rows = [person(0.19), *claim("it", 0.43, "better")]
@@ -244,14 +249,14 @@ def test_a_person_is_drawn_beside_the_number_that_compares_with_it(
     assert "person" in lines(unknown)["People"].cells[0].drawn
 
 
-def test_numbers_of_all_matrices_share_one_axis(tmp_path: Path) -> None:
+def test_numbers_of_all_matrices_share_a_single_axis(tmp_path: Path) -> None:
     chat: Row = {"dataset": "chat"}
     news: Row = {"dataset": "news"}
     rows = [*claim("a", 0.8, **chat), *claim("b", 0.1, **news)]
     report = of_judges(tmp_path, ["a", "b"], rows)
     places = []
-    for one in matrices(report):
-        [line] = one.lines
+    for matrice in matrices(report):
+        [line] = matrice.lines
         [dot] = Page(line.cells[0].drawn).named("circle")
         places.append(float(dot["cx"] or 0))
     assert places[0] - places[1] > 50
@@ -305,7 +310,7 @@ def test_the_sign_of_a_claim_is_that_of_its_table(tmp_path: Path) -> None:
     assert signs == {"it": Sign.HOLDS, "random": Sign.NO_CLAIM}
 
 
-def test_undecided_is_never_said_of_an_interval_that_excludes_zero() -> None:
+def test_undecided_is_never_reported_of_an_interval_that_excludes_zero() -> None:
     note = "undecided: ±0.05 needs about 90 sources"
     gap = study.typed(
         study.row("chat", "it", "as_rater_normal_scores", -0.2, note=note)
@@ -326,7 +331,7 @@ def test_each_cell_has_the_number_of_the_table_and_leads_to_it(tmp_path: Path) -
     table = made(report)
     checked = 0
     for line in table.lines:
-        for column, found in zip(table.columns, line.cells, strict=True):
+        for column, result in zip(table.columns, line.cells, strict=True):
             [row] = [
                 row
                 for row in every
@@ -337,8 +342,8 @@ def test_each_cell_has_the_number_of_the_table_and_leads_to_it(tmp_path: Path) -
                     {"news": "The news", "chat": "The chat"}[row["dataset"]]
                 )
             ]
-            assert found.value == brief("normal_scores", row["value"])
-            assert found.sort == row["value"] and found.href
+            assert result.value == brief("normal_scores", row["value"])
+            assert result.sort == row["value"] and result.href
             checked += 1
     assert checked == 4 * 4
 
@@ -358,9 +363,9 @@ def test_several_claims_are_counted_and_their_worst_is_read_first(
 
 def test_people_are_not_asked_about_damage(tmp_path: Path) -> None:
     rows = [*damage("it", "noticed"), *claim("it", 0.4), person(0.5)]
-    found = made(of_judges(tmp_path, ["it"], rows)).people[0].cells
-    assert [one.value for one in found] == ["0.50", ""]
-    assert found[1].more == "people were not asked about damage"
+    cells = made(of_judges(tmp_path, ["it"], rows)).people[0].cells
+    assert [each.value for each in cells] == ["0.50", ""]
+    assert cells[1].more == "people were not asked about damage"
 
 
 @pytest.mark.parametrize(
@@ -389,17 +394,17 @@ def test_more_than_eight_columns_fold(tmp_path: Path) -> None:
     by_people = {"aspects": aspects, "ratings": "people"}
     cards = dict.fromkeys(study.DATASETS, by_people)
     names = {name: name.capitalize() for name in aspects}
-    told: dict[str, Any] = {"datasets": cards, "aspects": names}
+    content: dict[str, Any] = {"datasets": cards, "aspects": names}
     for folder in ("people", "both"):
         (tmp_path / folder).mkdir()
-    table = made(of_judges(tmp_path / "people", ["it"], rows, **told))
+    table = made(of_judges(tmp_path / "people", ["it"], rows, **content))
     assert len(table.columns) <= MOST_COLUMNS
     titles = [column.title for column in table.columns]
     assert titles == ["The news", "The chat", "All kinds"]
-    assert [one.value for one in lines(table)["it"].cells] == ["5", "5", "3"]
+    assert [each.value for each in lines(table)["it"].cells] == ["5", "5", "3"]
     # What people rated is the last to fold.
-    told["datasets"] = {**cards, "chat": {"aspects": aspects, "ratings": "planned"}}
-    table = made(of_judges(tmp_path / "both", ["it"], rows, **told))
+    content["datasets"] = {**cards, "chat": {"aspects": aspects, "ratings": "planned"}}
+    table = made(of_judges(tmp_path / "both", ["it"], rows, **content))
     titles = [column.title for column in table.columns]
     assert [*sorted(titles[:5]), *titles[5:]] == [
         *sorted(names.values()),
@@ -409,7 +414,7 @@ def test_more_than_eight_columns_fold(tmp_path: Path) -> None:
     assert groups[:2] == ["Agreement with people: The news", "Agreement with the plan"]
 
 
-def test_over_all_texts_another_number_has_a_column_of_its_own(tmp_path: Path) -> None:
+def test_over_all_texts_another_number_has_a_separate_a_column(tmp_path: Path) -> None:
     pooled = {"level": "pooled"}
     rows = [*claim("a", 0.4)]
     for row in claim("b", 0.3, **pooled):
@@ -418,8 +423,8 @@ def test_over_all_texts_another_number_has_a_column_of_its_own(tmp_path: Path) -
     table = made(of_judges(tmp_path, ["a", "b"], rows))
     groups = [name for name, _, _ in table.groups]
     assert groups == ["Agreement with people", "Agreement with people, over all texts"]
-    assert [one.value for one in lines(table)["a"].cells] == ["0.40", ""]
-    assert [one.value for one in lines(table)["b"].cells] == ["", "0.30"]
+    assert [each.value for each in lines(table)["a"].cells] == ["0.40", ""]
+    assert [each.value for each in lines(table)["b"].cells] == ["", "0.30"]
 
 
 def test_further_judges_are_folded_with_what_the_best_of_them_holds(
@@ -491,19 +496,22 @@ def test_judges_that_share_no_dataset_have_a_matrix_each(tmp_path: Path) -> None
         *(*claim("a", 0.6, **chat), *claim("b", 0.5, "not_shown; chance", **chat)),
         *claim("c", 0.4, "not_shown; chance; worse_than_chance", **news),
     ]
-    apart = matrices(of_judges(tmp_path / "apart", ["a", "b", "c"], rows))
-    assert [[line.head for line in one.lines] for one in apart] == [["a", "b"], ["c"]]
-    assert [one.title.partition(":")[0] for one in apart] == [
+    separate = matrices(of_judges(tmp_path / "apart", ["a", "b", "c"], rows))
+    assert [[line.head for line in each.lines] for each in separate] == [
+        ["a", "b"],
+        ["c"],
+    ]
+    assert [each.title.partition(":")[0] for each in separate] == [
         *("2 judges on The chat", "1 judge on The news")
     ]
-    for one in apart:
-        for row in one.lines:
+    for each in separate:
+        for row in each.lines:
             assert "not asked" not in [cell.hidden for cell in row.cells]
     # One legend has the signs of all matrices.
-    words = [[text for _, text in one.legend if text in SIGNS] for one in apart]
+    words = [[text for _, text in each.legend if text in SIGNS] for each in separate]
     signs = (Sign.HOLDS, Sign.NOT_SHOWN, Sign.FAILS)
     assert words == [[SIGN_WORDS[sign] for sign in signs], []]
-    assert apart[1].legend == []
+    assert separate[1].legend == []
     rows += claim("b", 0.5, **news)
     [together] = matrices(of_judges(tmp_path / "one", ["a", "b", "c"], rows))
     assert together.title == "" and len(together.lines) == 3
@@ -511,9 +519,9 @@ def test_judges_that_share_no_dataset_have_a_matrix_each(tmp_path: Path) -> None
 
 def test_a_judge_to_use_is_the_best_of_those_that_hold(tmp_path: Path) -> None:
     """A judge with a higher number whose claim is limited is not compared."""
-    apart = {"ceiling_normal_scores": -0.05}
+    content = {"ceiling_normal_scores": -0.05}
     rows = [
-        *claim("a", 0.53, "better; no_ceiling", others=apart),
+        *claim("a", 0.53, "better; no_ceiling", others=content),
         *claim("b", 0.54, "better; hangs_on: human"),
         *(person(-0.05), *claim("a", 0.6, **COHERENCE), *claim("b", 0.5, **COHERENCE)),
     ]
@@ -529,14 +537,14 @@ def test_a_judge_to_use_is_the_best_of_those_that_hold(tmp_path: Path) -> None:
     assert second.why == "It has 0.60, the most of the 2 judges that hold there."
 
 
-def test_a_shown_preference_for_a_place_is_a_remark(tmp_path: Path) -> None:
-    place = {"aspect": "fluency", "level": "pooled"}
+def test_a_shown_preference_for_a_location_is_a_remark(tmp_path: Path) -> None:
+    content = {"aspect": "fluency", "level": "pooled"}
     for share, shown in ((0.8, True), (0.55, False)):  # within 0.1 on both sides
-        rows = [study.row("chat", "a", "first_position_rate", share, **place)]
-        told = of_judges(
+        rows = [study.row("chat", "a", "first_position_rate", share, **content)]
+        result = of_judges(
             tmp_path / str(share), ["a"], [*claim("a", 0.6)], tables={"pairwise": rows}
         )
-        steps = next_steps(told)
+        steps = next_steps(result)
         assert steps is not None
         points = [step.point for step in steps.steps]
         assert ("Judge every pair in both orders." in points) == shown
@@ -547,9 +555,9 @@ def test_a_rule_that_is_drawn_has_its_interval(tmp_path: Path) -> None:
         *(*claim("it", 0.6), *claim("random", 0.01, "not_shown; chance")),
         *claim("length", 0.3, "not_shown; chance"),
     ]
-    found = lines(made(of_judges(tmp_path, ["it", "random", "length"], rows)))
-    assert found["random"].cells[0].more == "−0.09 to 0.11"
-    assert found["length"].cells[0].more == ""
+    result = lines(made(of_judges(tmp_path, ["it", "random", "length"], rows)))
+    assert result["random"].cells[0].more == "−0.09 to 0.11"
+    assert result["length"].cells[0].more == ""
 
 
 def test_the_cheapest_judge_is_used_unless_a_test_shows_a_better_one(
@@ -571,16 +579,16 @@ def test_the_cheapest_judge_is_used_unless_a_test_shows_a_better_one(
 
 def test_damage_is_a_table_with_kinds_as_rows(tmp_path: Path) -> None:
     rows = [*damage("a", "noticed", "noticed", "misses"), *claim("a", 0.4)]
-    found = damage_table(of_judges(tmp_path, ["a"], rows))
-    assert found is not None
-    assert found.judges == [("a", False)]
-    titles = [title for title, _ in found.bodies]
+    result = damage_table(of_judges(tmp_path, ["a"], rows))
+    assert result is not None
+    assert result.judges == [("a", False)]
+    titles = [title for title, _ in result.bodies]
     assert titles == ["Characters", "Words"]
-    kinds = [name for _, body in found.bodies for name, _, _ in body]
+    kinds = [name for _, body in result.bodies for name, _, _ in body]
     assert kinds == ["typos, minor", "typos, major", "cuts"]
-    texts = [cells[0].text for _, body in found.bodies for _, _, cells in body]
+    texts = [cells[0].text for _, body in result.bodies for _, _, cells in body]
     assert texts == ["60", "60", "−50"]
-    looks = [cells[0].look for _, body in found.bodies for _, _, cells in body]
+    looks = [cells[0].look for _, body in result.bodies for _, _, cells in body]
     assert looks == ["h3", "h3", "neg"]
 
 
@@ -600,8 +608,8 @@ def test_expected_false_claims_stand_under_the_matrix(tmp_path: Path) -> None:
     for name, p in (("a", 0.001), ("b", 0.004), ("c", 0.02), ("d", 0.4)):
         outcome = "better" if p < 0.025 else "not_shown; chance"
         rows += claim(name, 0.5, outcome)
-        place = {"n": 24, **AGREEMENT}
-        rows.append(study.row("chat", name, "p_claim", p, **place))
+        content = {"n": 24, **AGREEMENT}
+        rows.append(study.row("chat", name, "p_claim", p, **content))
     report = of_judges(tmp_path, ["a", "b", "c", "d"], rows)
     assert judges.foot(report) == (
         "At most 0.1 false claims are expected on this page: 0.025 for each of its 4 "
@@ -623,8 +631,8 @@ def test_a_stated_bar_replaces_the_default_one(tmp_path: Path) -> None:
     pooled = {"level": "pooled"}
     kept = [*claim("it", 0.82, "cannot_tell", "passed", **pooled)]
     labels = {"fluency": ["bad", "good"]}
-    told: dict[str, Any] = {"datasets": {"chat": {"labels": labels}}}
-    default = made(of_judges(tmp_path, ["it"], kept, **told))
+    content: dict[str, Any] = {"datasets": {"chat": {"labels": labels}}}
+    default = made(of_judges(tmp_path, ["it"], kept, **content))
     cell = lines(default)["it"].cells[0]
     assert (
         cell.more.endswith("of 24 texts; bar 90\u202f% is inside")
@@ -632,7 +640,7 @@ def test_a_stated_bar_replaces_the_default_one(tmp_path: Path) -> None:
     )
     asked = {"bar": (0.8, "at least")}
     bar = [*claim("it", 0.95, "meets", "bar tnr", others=asked)]
-    both = made(of_judges(tmp_path, ["it"], [*bar, *kept], **told))
+    both = made(of_judges(tmp_path, ["it"], [*bar, *kept], **content))
     titles = [column.title for column in both.columns]
     assert titles[1] == "Good kept" and titles[0].startswith("Bad caught ≥ 80")
     met, kept_cell = lines(both)["it"].cells

@@ -55,7 +55,9 @@ def scores_of(
     values: Mapping[str, Mapping[str, float | None]], judged: str = "fluency"
 ) -> pd.DataFrame:
     rows = [
-        (cell, judged, *one) for cell, told in values.items() for one in told.items()
+        (cell, judged, *each)
+        for cell, result in values.items()
+        for each in result.items()
     ]
     return pd.DataFrame(rows, columns=["perturbation", "judged", "target", "value"])
 
@@ -90,7 +92,7 @@ def test_worst_perturbation_is_highest_above_its_original_then_the_heavier() -> 
     )
     # b rose by 2 of 4 points; of those that stayed, major goes before minor, a before
     # d; c fell
-    assert [(one.target, one.by) for one in worst.cases] == [
+    assert [(case.target, case.by) for case in worst.cases] == [
         ("b-", 0.5),
         ("e-", 0.0),
         ("a-", 0.0),
@@ -114,7 +116,7 @@ def test_text_counts_once_in_its_worst_aspect_without_a_scale_by_judge_range() -
         scores, perturbations, {"typos.major": {"a-": "a", "b-": "b"}}, {}
     )
     # fluency goes from 0 to 20, coherence from 0 to 2
-    assert [(one.target, one.aspect, one.by) for one in worst.cases] == [
+    assert [(case.target, case.aspect, case.by) for case in worst.cases] == [
         ("b-", "fluency", 1.0),
         ("a-", "coherence", 0.5),
     ]
@@ -134,25 +136,27 @@ def test_no_more_than_a_few_are_shown_and_each_original_once() -> None:
         "typos.major": {f"{name}+": name for name in names},
     }
     worst = unnoticed(scores, drops(*perturbed), perturbed, {"fluency": (1, 5)})
-    assert [one.target for one in worst.cases] == [f"{name}+" for name in names[:MOST]]
+    assert [case.target for case in worst.cases] == [
+        f"{name}+" for name in names[:MOST]
+    ]
     assert (worst.n, worst.equal) == (40, 40)
 
 
-def test_the_farthest_from_ratings_is_found_on_both_scales_or_by_ranks() -> None:
-    told = scores_of({"systems": {"a": 100.0, "b": 0.0, "c": 50.0, "d": None}})
+def test_the_farthest_from_ratings_is_detected_on_both_scales_or_by_ranks() -> None:
+    scores = scores_of({"systems": {"a": 100.0, "b": 0.0, "c": 50.0, "d": None}})
     people = {"fluency": {"a": 1.0, "b": 2.0, "c": 3.0, "d": 5.0}}
     scales = {"fluency": [1.0, 5.0]}
-    on_scale = disagreeing(told, people, scales, {"fluency": (0, 100)})
+    on_scale = disagreeing(scores, people, scales, {"fluency": (0, 100)})
     # places 1, 0, .5 against 0, .25, .5
-    assert [(one.target, one.by) for one in on_scale.cases] == [
+    assert [(case.target, case.by) for case in on_scale.cases] == [
         ("a", 1.0),
         ("b", -0.25),
     ]
     assert (on_scale.n, on_scale.n_missing) == (3, 1)
-    ranked = disagreeing(told, people, scales, {"fluency": None})
+    ranked = disagreeing(scores, people, scales, {"fluency": None})
     # mid-ranks 5/6, 1/6, 3/6 against 1/6, 3/6, 5/6; b and c are equals, in the order of
     # their ids
-    assert [one.target for one in ranked.cases] == ["a", "b", "c"]
+    assert [case.target for case in ranked.cases] == ["a", "b", "c"]
     assert ranked.cases[0].by == pytest.approx(2 / 3) and ranked.cases[0].ranked
 
 
@@ -167,19 +171,21 @@ def test_where_the_lowest_value_is_best_texts_are_compared_by_merit() -> None:
     perturbed = {"typos.major": {"a-": "a", "b-": "b"}}
     ends = {"fluency": (1, 5)}
     worst = unnoticed(scores, drops("typos.major"), perturbed, ends, ["fluency"])
-    assert [(one.target, one.score, one.by) for one in worst.cases] == [
+    assert [(case.target, case.score, case.by) for case in worst.cases] == [
         ("b-", 3.0, 0.25)
     ]
-    told = scores_of({"systems": {"a": 5.0, "b": 1.0, "c": 4.0}})
+    outcome = scores_of({"systems": {"a": 5.0, "b": 1.0, "c": 4.0}})
     people = {"fluency": {"a": 1.0, "b": 5.0, "c": 1.0}}
     for span in ends["fluency"], None:  # ranks, too
-        one = {"fluency": span}
-        found = disagreeing(told, people, {"fluency": [1, 5]}, one, (), ["fluency"])
-        assert found.cases[0].target == ("c" if span else "a")
+        case = {"fluency": span}
+        result = disagreeing(
+            outcome, people, {"fluency": [1, 5]}, case, (), ["fluency"]
+        )
+        assert result.cases[0].target == ("c" if span else "a")
     both = disagreeing(
-        told, people, {"fluency": [1, 5]}, ends, ["fluency"], ["fluency"]
+        outcome, people, {"fluency": [1, 5]}, ends, ["fluency"], ["fluency"]
     )
-    assert [(one.target, one.by) for one in both.cases] == [
+    assert [(case.target, case.by) for case in both.cases] == [
         ("a", -1.0),
         ("b", 1.0),
         ("c", -0.75),
@@ -232,8 +238,8 @@ def test_the_first_screen_says_what_the_judge_is_good_for_and_what_it_costs(
     assert "Free: no request is sent." in first and "432 of 480" in first
     assert "48 refused" in first
     # beta is at 0.2, between the controls length (0.35) and random (0)
-    told = Page(pages["beta"]).text
-    assert "is not shown to be more than a rule on 4 of 4 aspects" in told
+    result = Page(pages["beta"]).text
+    assert "is not shown to be more than a rule on 4 of 4 aspects" in result
     assert "random is a control, no judge" in Page(pages["random"]).text
 
 
@@ -251,7 +257,7 @@ def test_the_page_opens_with_the_texts_on_which_the_judge_fails(pages: Any) -> N
 
 def test_the_evidence_of_a_cell_is_where_the_matrix_leads(pages: Any) -> None:
     page = Page(pages["gamma"])
-    ids = {told.get("id") for _, told in page.elements}
+    ids = {result.get("id") for _, result in page.elements}
     ways = [
         (link["href"] or "").partition("#")[2]
         for link in page.named("a")
@@ -266,27 +272,27 @@ def test_the_evidence_of_a_cell_is_where_the_matrix_leads(pages: Any) -> None:
 
 def test_so_many_numbers_are_named_and_not_listed(study: dict[str, Any]) -> None:
     report = cards_study.loaded(study)
-    found = every_number(report, report.judges[0])
-    assert found is not None
-    [facts] = found.blocks
+    result = every_number(report, report.judges[0])
+    assert result is not None
+    [facts] = result.blocks
     assert isinstance(facts, Facts)
-    told = dict(facts.pairs)
+    outcome = dict(facts.pairs)
     rows = report.tables["verdicts"].where(judge=report.judges[0].id)
-    command = told[f"tables/verdicts.csv: {len(rows)} numbers"]
+    command = outcome[f"tables/verdicts.csv: {len(rows)} numbers"]
     assert command.endswith(f"verdicts --judge {report.judges[0].id}")
 
 
-def test_every_number_of_every_table_is_there_and_equals_the_table(
+def test_every_number_of_every_table_exists_and_equals_the_table(
     study: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("judgescope.report.judge_card.MOST_NUMBERS", 10_000)
     report = cards_study.loaded(study)
     for judge in report.judges:
         shown = 0
-        found = every_number(report, judge)
+        result = every_number(report, judge)
         folds = (
-            [block for block in found.blocks if isinstance(block, Fold)]
-            if found
+            [block for block in result.blocks if isinstance(block, Fold)]
+            if result
             else []
         )
         tables = {
@@ -298,23 +304,23 @@ def test_every_number_of_every_table_is_there_and_equals_the_table(
         assert len(tables) == len(folds)
         for name, rows in report.tables.items():
             for dataset in report.datasets:
-                own = [
+                collected = [
                     row
                     for row in rows
                     if row.dataset == dataset.id
                     and judge.id in (row.judge, row.judge_b)
                 ]
-                if not own:
+                if not collected:
                     continue
                 caption = f"{dataset.name}: {name}."
                 table = tables[f"tables/{name}.csv{caption}"]
                 heads = [column.text for column in table.columns]
-                for row in own:
+                for row in collected:
                     body = next(
                         b for b in table.bodies if b.title == label(row.statistic)
                     )
                     where = address_in_words(row, judge)
-                    line = next(one for one in body.lines if one.head == where)
+                    line = next(each for each in body.lines if each.head == where)
                     aspect = row.aspect.capitalize() or "Over all"
                     assert line.cells[heads.index(aspect)] == number(row)
                     shown += 1
@@ -327,10 +333,10 @@ def test_every_number_of_every_table_is_there_and_equals_the_table(
 
 
 def test_a_number_has_its_interval_counts_and_note() -> None:
-    told = report_study.row(
+    result = report_study.row(
         "news", "x", "spearman", 0.5, n_missing=3, note="below_control"
     )
-    cell = number(report_study.typed(told))
+    cell = number(report_study.typed(result))
     assert (cell.text, cell.interval) == ("0.500", "[0.400, 0.600]")
     assert cell.notes == ("n = 120, 3 missing", "below control")
     nothing = number(
@@ -353,21 +359,21 @@ SECRETS = {
 }
 
 
-def test_no_secret_of_a_model_is_told_and_what_changes_replies_is() -> None:
+def test_no_secret_of_a_model_is_reported_and_what_changes_replies_is() -> None:
     model = {
         "model": "m",
         "engine": "openai",
         "revision": "r7",
         "price": {"input": 1, "output": 2},
     }
-    told = model_settings(OpenAIModel.model_validate(model | SECRETS))
-    text = json.dumps(told)
+    result = model_settings(OpenAIModel.model_validate(model | SECRETS))
+    text = json.dumps(result)
     assert not re.search("hush|inner.example|MY_KEY", text)
-    assert told["extra_body"] == {
+    assert result["extra_body"] == {
         "api_key": "not shown",
         "nested": {"auth_token": "not shown", "top_k": 5},
     }
-    assert told["revision"] == "r7" and told["price"] == {"input": 1, "output": 2}
+    assert result["revision"] == "r7" and result["price"] == {"input": 1, "output": 2}
 
 
 def planned(folder: Path, **keys: Any) -> JudgeCardSpec:
@@ -427,9 +433,11 @@ def test_a_perturbation_should_show_where_expectations_or_weights_say_else_every
     sets = {
         f"{name}.{degree}" for name in ("random-typos", "reordering") for degree in BOTH
     }
-    assert {one.cell for one in plain} == sets
-    assert all(sorted(one.aspects) == sorted(every_aspect) for one in plain)
-    assert all(one.why == "all" for one in plain)
+    assert {perturbation.cell for perturbation in plain} == sets
+    assert all(
+        sorted(perturbation.aspects) == sorted(every_aspect) for perturbation in plain
+    )
+    assert all(perturbation.why == "all" for perturbation in plain)
     card = {
         "weights": "w",
         "name": "ours",
@@ -441,9 +449,12 @@ def test_a_perturbation_should_show_where_expectations_or_weights_say_else_every
     folder.mkdir(parents=True)
     (folder / "w.yaml").write_text(json.dumps(card))
     perturbations = planned(tmp_path, weights="w").worst["demo-dialogue"].perturbations
-    found = {one.cell: (one.aspects, one.why) for one in perturbations}
-    assert found["reordering.minor"] == (["naturalness"], "weighted")
-    assert found["random-typos.minor"][1] == "all"
+    by_key = {
+        perturbation.cell: (perturbation.aspects, perturbation.why)
+        for perturbation in perturbations
+    }
+    assert by_key["reordering.minor"] == (["naturalness"], "weighted")
+    assert by_key["random-typos.minor"][1] == "all"
 
 
 # --- the pages ------------------------------------------------------------------------
@@ -458,21 +469,21 @@ def test_there_is_a_card_for_every_judge_that_loads_nothing_and_leads_on(
         assert not page.wrong and not page.open
         ways = {
             value
-            for _, told in page.elements
-            for key, value in told.items()
+            for _, result in page.elements
+            for key, value in result.items()
             if key in LOADS
         }
-        there = {
+        present = {
             "../index.html",
             "../sections/legend.html",
             *(f"{name}.html" for name in pages),
         }
         others = {(way or "").partition("#")[0] for way in ways} - {""}
         beside = {
-            way for way in ways if (way or "").partition("#")[0] in others - there
+            way for way in ways if (way or "").partition("#")[0] in others - present
         }
         assert all(way and way.startswith("../explore.html#dataset=") for way in beside)
-        ids = [told["id"] for _, told in page.elements if told.get("id")]
+        ids = [result["id"] for _, result in page.elements if result.get("id")]
         assert len(ids) == len(set(ids))
         inside = {way[1:] for way in ways if way and way.startswith("#")}
         assert inside <= set(ids)
@@ -485,7 +496,7 @@ def test_there_is_a_card_for_every_judge_that_loads_nothing_and_leads_on(
 def test_the_reports_table_of_judges_leads_to_the_cards(study: dict[str, Any]) -> None:
     study = {**study, "files": {}}
     html = on_one_page(cards_study.loaded({**study, "cards": "judges/"}))
-    ways = {told.get("href") for told in Page(html).named("a")}
+    ways = {result.get("href") for result in Page(html).named("a")}
     assert {f"judges/{name}.html" for name in study["judges"]} <= ways
     plain = on_one_page(cards_study.loaded({**study, "cards": None}))
     assert "judges/" not in plain
@@ -569,15 +580,15 @@ def test_a_card_opens_in_a_browser_without_an_error_and_can_be_sorted(
             **{"width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": True},
         )
         assert window.value(width) is True
-    told = [
-        one
-        for one in seen
-        if one.get("method") in ("Log.entryAdded", "Runtime.exceptionThrown")
+    collected = [
+        each
+        for each in seen
+        if each.get("method") in ("Log.entryAdded", "Runtime.exceptionThrown")
     ]
-    assert told == []
+    assert collected == []
     asked = [
-        one["params"]["request"]["url"]
-        for one in seen
-        if "request" in one.get("params", {})
+        each["params"]["request"]["url"]
+        for each in seen
+        if "request" in each.get("params", {})
     ]
     assert asked == [card.as_uri()]

@@ -23,10 +23,10 @@ LEVELS = {"normal_scores": "within_source", "spearman": "pooled"}
 def verdicts(statistic: str) -> list[Row]:
     """Claims of two judges whose intervals do not overlap."""
     rows = []
-    place = CLAIM | {"level": LEVELS[statistic]}
+    location = CLAIM | {"level": LEVELS[statistic]}
     for judge, value in zip(JUDGES, (0.6, 0.2), strict=True):
-        rows.append(study.row("chat", judge, statistic, value, **place))
-        verdict = study.row("chat", judge, "verdict", 2.0, note="better", **place)
+        rows.append(study.row("chat", judge, statistic, value, **location))
+        verdict = study.row("chat", judge, "verdict", 2.0, note="better", **location)
         rows.append(verdict | {"ci_low": None, "ci_high": None})
     return rows
 
@@ -35,14 +35,14 @@ def compared(
     statistic: str, level: str, groups: tuple[str, str], p: float, aspect: str
 ) -> list[Row]:
     """The ranks and the test of two judges by one statistic."""
-    place = {"aspect": aspect, "level": level}
+    content = {"aspect": aspect, "level": level}
     rows = [
         study.row(
-            "chat", judge, f"rank_{statistic}", at, note=f"group {group}", **place
+            "chat", judge, f"rank_{statistic}", at, note=f"group {group}", **content
         )
         for at, (judge, group) in enumerate(zip(JUDGES, groups, strict=True), 1)
     ]
-    pair = place | {"judge_b": "beta"}
+    pair = content | {"judge_b": "beta"}
     gap = study.row("chat", "alpha", f"difference_{statistic}", 0.4, **pair)
     test = study.row("chat", "alpha", f"p_holm_{statistic}", p, **pair)
     return [*rows, gap, test | {"ci_low": None, "ci_high": None}]
@@ -52,8 +52,8 @@ def report(folder: Path, **tables: list[Row]) -> Report:
     return study.loaded(study.make(folder, dict(tables)))
 
 
-def judge(told: Report, name: str) -> ShownJudge:
-    return next(one for one in told.judges if one.id == name)
+def judge(message: Report, name: str) -> ShownJudge:
+    return next(each for each in message.judges if each.id == name)
 
 
 @pytest.mark.parametrize("decides", ["normal_scores", "spearman"])
@@ -71,18 +71,18 @@ def test_letters_and_above_are_of_the_deciding_number(
         *compared(decides, LEVELS[decides], groups, p, "fluency"),
         *compared(other, levels[other], opposite, 0.21 - p, "fluency"),
     ]
-    told = report(tmp_path, verdicts=verdicts(decides), comparison=rows)
+    result = report(tmp_path, verdicts=verdicts(decides), comparison=rows)
     [measure] = [
-        one
-        for one in measures(told, told.datasets[-1])
-        if one.aspect == "fluency" and one.kind == "agreement"
+        each
+        for each in measures(result, result.datasets[-1])
+        if each.aspect == "fluency" and each.kind == "agreement"
     ]
     assert measure.statistic == decides
-    assert tuple(measure.letters(judge(told, name)) for name in JUDGES) == groups
-    kinds = [claim.kind for claim in claims(told, judge(told, "alpha"))]
+    assert tuple(measure.letters(judge(result, name)) for name in JUDGES) == groups
+    kinds = [claim.kind for claim in claims(result, judge(result, "alpha"))]
     assert (FIRST in kinds) == differ
 
-    limits = section_shown("limits", told)
+    limits = section_shown("limits", result)
     [numbers] = [
         block.blocks[0]
         for block in limits.blocks
@@ -100,17 +100,17 @@ def test_letters_of_labels_are_those_of_balanced_accuracy(
 ) -> None:
     groups = ("a", "b") if p < 0.05 else ("a", "a")
     claimed = []
-    place = {"aspect": "fluency", "form": "labels", "level": "pooled"}
+    content = {"aspect": "fluency", "form": "labels", "level": "pooled"}
     for name, value in zip(JUDGES, (0.9, 0.6), strict=True):
-        claimed.append(study.row("chat", name, "balanced_accuracy", value, **place))
+        claimed.append(study.row("chat", name, "balanced_accuracy", value, **content))
     rows = [
         *compared("balanced_accuracy", "pooled", groups, p, "fluency"),
         *compared("label_accuracy", "pooled", groups[::-1], 0.21 - p, "fluency"),
     ]
-    told = report(tmp_path, verdicts=claimed, comparison=rows)
+    result = report(tmp_path, verdicts=claimed, comparison=rows)
     measure = HeadlineColumn(
-        told,
-        told.datasets[-1],
+        result,
+        result.datasets[-1],
         "verdicts",
         "balanced_accuracy",
         "Labels",
@@ -120,7 +120,7 @@ def test_letters_of_labels_are_those_of_balanced_accuracy(
         form="labels",
         kind="labels",
     )
-    alpha, beta = (judge(told, name) for name in JUDGES)
+    alpha, beta = (judge(result, name) for name in JUDGES)
     assert (measure.letters(alpha), measure.letters(beta)) == groups
     assert measure.above(alpha, beta) == (p < 0.05)
 
@@ -130,15 +130,17 @@ def test_letters_of_judges_that_choose_are_those_of_their_half_credit(
     tmp_path: Path, p: float
 ) -> None:
     groups = ("a", "b") if p < 0.05 else ("a", "a")
-    place = {"aspect": "fluency", "level": "pooled"}
+    content = {"aspect": "fluency", "level": "pooled"}
     rows = compared(COMPARED, "pooled", groups, p, "fluency")
     rows[-1]["statistic"] = "p_holm_mcnemar"
     for name, value in zip(JUDGES, (0.9, 0.6), strict=True):
-        rows.append(study.row("chat", name, COMPARED, value, **place))
-    told = report(tmp_path, pairwise=rows)
+        rows.append(study.row("chat", name, COMPARED, value, **content))
+    result = report(tmp_path, pairwise=rows)
     [measure] = [
-        one for one in measures(told, told.datasets[-1]) if one.statistic == COMPARED
+        each
+        for each in measures(result, result.datasets[-1])
+        if each.statistic == COMPARED
     ]
-    alpha, beta = (judge(told, name) for name in JUDGES)
+    alpha, beta = (judge(result, name) for name in JUDGES)
     assert (measure.letters(alpha), measure.letters(beta)) == groups
     assert measure.above(alpha, beta) == (p < 0.05)

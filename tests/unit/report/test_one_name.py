@@ -32,7 +32,7 @@ LABELLED: Row = {"datasets": {"chat": {"labels": {"fluency": ["fail", "pass"]}}}
 
 
 @pytest.mark.parametrize("kind", DECIDING)
-def test_a_number_has_one_name_and_one_value_everywhere(
+def test_a_number_has_a_single_name_and_a_single_value_everywhere(
     tmp_path: Path, kind: str
 ) -> None:
     name, value = DECIDING[kind]
@@ -43,11 +43,11 @@ def test_a_number_has_one_name_and_one_value_everywhere(
     index = Page(first_page(report, sections)).text
     evidence = Page(render(report, [section_shown("evidence", report)])).text
     [judge] = report.judges
-    said = sentence(report, judge, claims(report, judge))
-    for text in (evidence, said):
+    message = sentence(report, judge, claims(report, judge))
+    for text in (evidence, message):
         assert label(name) in text and written(name, value) in text
     assert lowered(label(name)) in index and brief(name, value) in index
-    for text in (index, evidence, said):
+    for text in (index, evidence, message):
         assert not re.search(rf"\b{name}\b", text.replace(label(name), ""))
 
 

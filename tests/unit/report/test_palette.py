@@ -57,54 +57,54 @@ def lab(colour: str, sight: str) -> np.ndarray:  # [3]
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
-def distance(one: str, other: str, sight: str) -> float:
-    return float(np.linalg.norm(lab(one, sight) - lab(other, sight)))
+def distance(entry: str, other: str, sight: str) -> float:
+    return float(np.linalg.norm(lab(entry, sight) - lab(other, sight)))
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(entry: str, other: str) -> float:
     """Return the ratio of luminances as WCAG has it."""
-    low, high = sorted(float(XYZ[1] @ linear(colour)) for colour in (one, other))
+    low, high = sorted(float(XYZ[1] @ linear(colour)) for colour in (entry, other))
     return (high + 0.05) / (low + 0.05)
 
 
 def test_distances_are_those_known_of_black_and_white_and_red_and_green() -> None:
     assert distance("#000000", "#ffffff", "all cones") == pytest.approx(100, abs=0.1)
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
-    one, other = ("#c03000", "#567000")  # far apart for most, one colour for some
+    text, other = ("#c03000", "#567000")  # far apart for most, one colour for some
     assert (
-        distance(one, other, "all cones")
+        distance(text, other, "all cones")
         > 60
         > 30
-        > distance(one, other, "deuteranopia")
+        > distance(text, other, "deuteranopia")
     )
 
 
 @themes
 @pytest.mark.parametrize("sight", SIGHTS)
-def test_bars_that_stand_together_are_told_apart(sight: str, theme: Theme) -> None:
+def test_bars_that_stand_together_are_distinguished(sight: str, theme: Theme) -> None:
     """The page gives a bar's fill, written in the light page's colour, its own: by the
     style.
     """
-    one, other = (theme[named(fill)] for fill in (PALETTE.pale_blue, PALETTE.pale_red))
-    assert distance(one, other, sight) > APART
+    each, other = (theme[named(fill)] for fill in (PALETTE.pale_blue, PALETTE.pale_red))
+    assert distance(each, other, sight) > APART
 
 
 def named(colour: str) -> str:
     """Return the variable of the style sheet that has the light page's colour."""
-    found = re.search(rf'svg \[fill="{colour}"\] {{ fill: var\(--([a-z-]+)\)', STYLE)
-    assert found, colour
-    return found[1]
+    result = re.search(rf'svg \[fill="{colour}"\] {{ fill: var\(--([a-z-]+)\)', STYLE)
+    assert result, colour
+    return result[1]
 
 
 @themes
 def test_signs_differ_in_shape_and_stand_out_from_the_page(theme: Theme) -> None:
-    found = signs([f"{at}" for at in range(MOST_SIGNS)])
+    result = signs([f"{at}" for at in range(MOST_SIGNS)])
     assert (
-        len({one.shape for one in found})
-        == len({one.sign for one in found})
+        len({each.shape for each in result})
+        == len({each.sign for each in result})
         == MOST_SIGNS
     )
-    assert all(contrast(theme[one.style], theme["paper"]) >= 3 for one in found)
+    assert all(contrast(theme[each.style], theme["paper"]) >= 3 for each in result)
     assert (
         contrast(theme["ink"], theme["paper"]) >= 7
         and contrast(theme["soft"], theme["paper"]) >= 4.5

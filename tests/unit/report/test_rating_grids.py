@@ -63,9 +63,9 @@ def rated(folder: Path, scores: dict[str, dict[str, float]], **more: Any) -> Rep
                 }
             )
     files = {}
-    for name, told in (("ratings", ratings), ("scores", given)):
+    for name, result in (("ratings", ratings), ("scores", given)):
         files[name] = str(folder / f"chat-{name}.parquet")
-        write_table(name, table_of(name, told), Path(files[name]))
+        write_table(name, table_of(name, result), Path(files[name]))
     return of_judges(folder, [*scores], rows, files={"chat": files}, **more)
 
 
@@ -74,11 +74,11 @@ def test_a_judge_on_the_scale_of_people_is_placed_by_its_steps(tmp_path: Path) -
     grids = grids_of(report, report.datasets[1])
     assert grids is not None
     [judge] = report.judges
-    found = grids.judge(judge, "fluency")
-    assert found is not None and found.judged == ["1", "2", "3", "4", "5"]
+    result = grids.judge(judge, "fluency")
+    assert result is not None and result.judged == ["1", "2", "3", "4", "5"]
     # means 1.5 (the nearest step is the lower one), 3, 4.5 and 5
-    assert dict(found.counts) == {(0, 0): 1, (2, 4): 1, (3, 4): 1, (4, 4): 1}
-    assert found.far(2, 4) and not found.far(3, 4)
+    assert dict(result.counts) == {(0, 0): 1, (2, 4): 1, (3, 4): 1, (4, 4): 1}
+    assert result.far(2, 4) and not result.far(3, 4)
 
 
 def test_a_person_is_beside_the_others_and_single_ratings_are_left_out(
@@ -97,18 +97,23 @@ def test_scores_of_another_unit_are_placed_by_their_ranks(tmp_path: Path) -> Non
     report = rated(tmp_path, rouge)
     grids = grids_of(report, report.datasets[1])
     assert grids is not None
-    found = grids.judge(report.judges[0], "fluency")
-    assert found is not None and (found.judged[0], found.judged[-1]) == ("low", "high")
-    assert sorted(up for _, up in found.counts) == [0, 1, 3, 4]
+    result = grids.judge(report.judges[0], "fluency")
+    assert result is not None and (result.judged[0], result.judged[-1]) == (
+        "low",
+        "high",
+    )
+    assert sorted(up for _, up in result.counts) == [0, 1, 3, 4]
 
 
-def test_the_picture_has_one_person_and_at_most_three_judges(tmp_path: Path) -> None:
+def test_the_picture_has_a_single_person_and_no_more_than_three_judges(
+    tmp_path: Path,
+) -> None:
     scores = dict.fromkeys(("a", "b", "c", "d"), SCORES["same"])
     report = rated(tmp_path, scores)
-    [found] = pictures(report)
-    assert [panel.name for panel in found.panels] == ["One person", "a", "b", "c"]
-    assert "texts with one rater are left out" in found.axes
-    [beside] = [one for one in first_screen(report) if isinstance(one, Beside)]
+    [result] = pictures(report)
+    assert [panel.name for panel in result.panels] == ["One person", "a", "b", "c"]
+    assert "texts with one rater are left out" in result.axes
+    [beside] = [each for each in first_screen(report) if isinstance(each, Beside)]
     assert isinstance(beside.left[0], SmallMultiples) and beside.second_first
 
 
@@ -125,9 +130,9 @@ def test_labels_are_counted_and_the_commonest_kept() -> None:
             study.row("chat", "it", "class_count", 3.0, k=1, k_b=3),  # unread
         ]
     )
-    found = labelled(rows, ["bad", "good"], "it", ordered=True)
-    assert found is not None and dict(found.counts) == {(0, 1): 5, (1, 1): 7}
-    assert found.far(0, 1) and not found.far(1, 1)
+    result = labelled(rows, ["bad", "good"], "it", ordered=True)
+    assert result is not None and dict(result.counts) == {(0, 1): 5, (1, 1): 7}
+    assert result.far(0, 1) and not result.far(1, 1)
     assert labelled(rows, ["bad", "good"], "other", ordered=True) is None
     many = [f"label-{number}" for number in range(20)]
     rows = study.typed_rows(
@@ -158,7 +163,7 @@ def test_a_bubble_is_as_large_as_its_share_and_red_where_far() -> None:
     grid = CountGrid({(0, 0): 4, (4, 0): 1}, names, names, lambda a, b: abs(a - b) > 1)
     drawn = drawing.grid(grid)
     assert drawn.count("<circle") == 2 and drawn.count("bb far") == 1
-    radii = [float(one["r"] or 0) for one in Page(drawn).named("circle")]
+    radii = [float(each["r"] or 0) for each in Page(drawn).named("circle")]
     assert radii[0] == pytest.approx(2 * radii[1], rel=0.02)
 
 
@@ -170,15 +175,15 @@ def test_a_count_lies_on_no_line_of_its_grid(size: int) -> None:
     cell = 135 / size
     drawn = drawing.grid(grid)
     shown = []
-    for one in Page(drawn).named("text"):
-        if (one.get("class") or "").startswith("n "):
-            shown.append(one)
+    for each in Page(drawn).named("text"):
+        if (each.get("class") or "").startswith("n "):
+            shown.append(each)
     texts = re.findall(r'class="n \w+">(\d+)<', drawn)
     assert sorted(map(int, texts)) == sorted(counts.values())
-    for one, text in zip(shown, texts, strict=True):
+    for each, text in zip(shown, texts, strict=True):
         width = 7 * len(text)
-        left = float(one["x"] or 0)
-        if one["text-anchor"] == "middle":
+        left = float(each["x"] or 0)
+        if each["text-anchor"] == "middle":
             left -= width / 2
         assert left // cell == (left + width) // cell
 
@@ -192,7 +197,7 @@ def test_a_grid_says_who_is_counted_along_its_axes() -> None:
         assert ">plan</text>" in drawn and ">judge</text>" in drawn
 
 
-def test_a_dot_at_the_end_of_its_axis_is_whole() -> None:
+def test_a_dot_at_the_end_of_its_axis_is_complete() -> None:
     axis = Axis(0.0, 1.0)
     drawn = Page(drawing.micro(axis, Sign.HOLDS, Interval(1.0, (0.9, 1.0))))
     [dot] = drawn.named("circle")
@@ -217,8 +222,10 @@ def test_no_picture_has_a_style_that_the_policy_forbids() -> None:
         drawing.strip([Sign.HOLDS]),
         drawing.sign(Sign.FAILS),
     ]
-    assert all("style=" not in one for one in drawn)
-    [rule] = [one for one in Page(drawn[0]).named("path") if one.get("class") == "rule"]
+    assert all("style=" not in each for each in drawn)
+    [rule] = [
+        each for each in Page(drawn[0]).named("path") if each.get("class") == "rule"
+    ]
     assert (rule["d"] or "").startswith(f"M{axis.x(0.4):.1f} ")
 
 

@@ -40,7 +40,9 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str, float]]:
 
     def svg(spec: dict[str, Any]) -> str:
         for _, values in study.layers(spec)[:-2]:
-            points.extend((one["group"], one["series"], one["value"]) for one in values)
+            points.extend(
+                (value["group"], value["series"], value["value"]) for value in values
+            )
         return ""
 
     monkeypatch.setattr(tables, "svg", svg)
@@ -83,7 +85,7 @@ def test_lines_are_groups_and_columns_series_or_the_reverse(drawn: Drawn) -> Non
 
 
 @pytest.mark.heavy
-def test_what_has_no_sign_is_said_to_be_left_out(drawn: Drawn) -> None:
+def test_what_has_no_sign_is_reported_to_be_left_out(drawn: Drawn) -> None:
     some, many = range(MOST_SIGNS + 1), range(MOST_SIGNS + 2)
     made = table(
         [TableColumn(f"c{at}") for at in many],
@@ -100,7 +102,7 @@ def test_what_has_no_sign_is_said_to_be_left_out(drawn: Drawn) -> None:
 
 
 @pytest.mark.heavy
-def test_equal_names_are_told_apart(drawn: Drawn) -> None:
+def test_equal_names_are_distinguished(drawn: Drawn) -> None:
     columns = [
         TableColumn("F1", group="words"),
         TableColumn("F1", group="spans"),
@@ -137,7 +139,7 @@ def test_other_statistics_are_left_out_and_a_table_without_any_stands_alone(
 
 def reported(folder: Path, **rows: list[dict[str, Any]]) -> tuple[Report, ShownDataset]:
     report = study.loaded(study.make(folder, dict(rows)))
-    return report, next(one for one in report.datasets if one.id == "chat")
+    return report, next(dataset for dataset in report.datasets if dataset.id == "chat")
 
 
 @pytest.mark.heavy
@@ -187,14 +189,14 @@ def test_coverage_is_drawn_where_something_is_lost(
     )
 
 
-def test_names_that_are_cut_are_still_told_apart() -> None:
+def test_names_that_are_cut_are_still_distinguished() -> None:
     start = "a-name-of-eighty-signs-" * 3
     assert (
         cut(start + "rate").endswith("…s-rate")
         and len(cut(start)) == LAYOUT.label_characters
     )
-    whole = "Krippendorff α, all targets pooled"
-    assert unique_labels([whole]) == {whole: whole}
+    text = "Krippendorff α, all targets pooled"
+    assert unique_labels([text]) == {text: text}
     names = [
         "short",
         start + "one",
@@ -209,24 +211,24 @@ def test_names_that_are_cut_are_still_told_apart() -> None:
     groups = chart_spec(points, names, signs(["s"]), line=0, x="x")["layer"][0]["data"][
         "values"
     ]
-    assert [one["group"] for one in groups] == [*labels.values()]
+    assert [group["group"] for group in groups] == [*labels.values()]
 
 
 def test_attacks_are_drawn_less_inert_texts(tmp_path: Path, drawn: Drawn) -> None:
-    place = {"perturbation": "typos", "degree": "attack", "aspect": "average"}
+    content = {"perturbation": "typos", "degree": "attack", "aspect": "average"}
     rows = [
-        study.row("chat", "alpha", name, 0.25, **place)
+        study.row("chat", "alpha", name, 0.25, **content)
         for name in ("injection_shift", "difference_injection_shift", "obey_rate")
     ]
     report, dataset = reported(tmp_path, robustness=rows)
-    found = [*attacks(report, dataset, report.rows("robustness", "chat"))]
-    figure = found[2]
+    values = [*attacks(report, dataset, report.rows("robustness", "chat"))]
+    figure = values[2]
     assert isinstance(figure, PageFigure) and drawn == [("alpha", "typos", 0.25)]
     assert "shift by the attack minus shift" in figure.table.caption
     assert "judge or wording" not in figure.table.caption
 
 
-def test_circles_of_one_look_share_it_but_not_their_opacity() -> None:
+def test_circles_of_a_single_look_share_it_but_not_their_opacity() -> None:
     dot = '<path transform="translate({},5)" d="M2,0A2,2,0,1,1,-2,0A2,2,0,1,1,2,0"'
     drawn = "".join(
         f'{dot.format(at)} fill="{fill}" opacity="0.5"/>'

@@ -16,10 +16,10 @@ Row = dict[str, Any]
 
 
 def confidence_rows(judge: str, gap: float, p: float, slope: float = 0.4) -> list[Row]:
-    place = {"aspect": "fluency", "level": "pooled"}
+    content = {"aspect": "fluency", "level": "pooled"}
 
     def row(name: str, value: float | None, **more: Any) -> Row:
-        return report_study.row("chat", judge, name, value, **place, **more)
+        return report_study.row("chat", judge, name, value, **content, **more)
 
     rows = [
         row("confidence_gap", gap),
@@ -66,11 +66,11 @@ def test_a_slope_alone_names_the_extremes() -> None:
 def test_the_section_has_sentences_a_diagram_and_its_numbers(tmp_path: Path) -> None:
     rows = confidence_rows("alpha", 0.11, 0.001) + confidence_rows("gamma", -0.1, 0.2)
     spec = report_study.make(tmp_path, {"confidence": rows, "coverage": []})
-    found = section_named("confidence", report_study.loaded(spec))
-    assert isinstance(found, Section)
-    said = [block for block in found.blocks if isinstance(block, Paragraph)]
-    assert any(len(block.items) == 2 for block in said)
-    figures = [block for block in found.blocks if isinstance(block, PageFigure)]
+    result = section_named("confidence", report_study.loaded(spec))
+    assert isinstance(result, Section)
+    collected = [block for block in result.blocks if isinstance(block, Paragraph)]
+    assert any(len(block.items) == 2 for block in collected)
+    figures = [block for block in result.blocks if isinstance(block, PageFigure)]
     assert len(figures) == 2
     for figure in figures:
         assert "<svg" in figure.svg

@@ -38,17 +38,17 @@ def drops() -> Iterator[Row]:
     ):
         yield study.row("news", "alpha", name, value)
         yield study.row("news", "beta", name, None)
-    for place, aspect, value, note in (
+    for location, aspect, value, note in (
         (PLACE, "fluency", 2.0, "should drop"),
         (PLACE, "coherence", 0.6, "should stay"),
         (CUTS, "fluency", -0.1, "should stay"),
         (CUTS, "coherence", 0.0, "no expectation"),
     ):
         yield study.row(
-            "news", "alpha", "delta", value, aspect=aspect, note=note, **place
+            "news", "alpha", "delta", value, aspect=aspect, note=note, **location
         )
-    said = {"aspect": "coherence", "note": "drop", **PLACE}
-    yield study.row("news", "alpha", "p_tost", 0.9, **said)
+    content = {"aspect": "coherence", "note": "drop", **PLACE}
+    yield study.row("news", "alpha", "p_tost", 0.9, **content)
 
 
 def changed() -> Iterator[Row]:
@@ -59,32 +59,32 @@ def changed() -> Iterator[Row]:
         for judge in ("gamma", "beta", "alpha"):
             for name in SUMS:
                 yield study.row("news", judge, name, 1.0, criterion=criterion)
-            place = {"perturbation": "typos", "degree": "minor", "aspect": "fluency"}
-            more = {"criterion": criterion, "note": "should drop", **place}
+            location = {"perturbation": "typos", "degree": "minor", "aspect": "fluency"}
+            more = {"criterion": criterion, "note": "should drop", **location}
             yield study.row("news", judge, "delta", 1.0, **more)
         for name, value in zip(SUMS, (0.5, 0.25, -0.75, None), strict=True):
-            told = {"criterion": criterion, "judge_b": "gamma"}
-            yield study.row("news", "beta", f"difference_{name}", value, **told)
+            content = {"criterion": criterion, "judge_b": "gamma"}
+            yield study.row("news", "beta", f"difference_{name}", value, **content)
     for name in SUMS:
-        told = {"criterion": "empty", "criterion_b": "default"}
-        yield study.row("news", "gamma", f"difference_{name}", 0.125, **told)
+        content = {"criterion": "empty", "criterion_b": "default"}
+        yield study.row("news", "gamma", f"difference_{name}", 0.125, **content)
 
 
 def correlations() -> Iterator[Row]:
     people = {"judge_b": "human", "perturbation": "systems", "level": "pooled"}
     for aspect in study.ASPECTS:
         for other, r in (("fluency", 0.25), ("coherence", 0.75)):
-            told = {"aspect": aspect, "aspect_b": other, **people}
-            yield study.row("news", "alpha", "pearson", r, **told)
+            content = {"aspect": aspect, "aspect_b": other, **people}
+            yield study.row("news", "alpha", "pearson", r, **content)
     yield study.row("news", "alpha", "cross_aspect_share", 0.5, **(people | {"n": 2}))
     for other, r in (("coherence", -0.5),):
-        told = {
+        content = {
             "aspect": "fluency",
             "aspect_b": other,
             "perturbation": "all",
             "level": "pooled",
         }
-        yield study.row("news", "alpha", "pearson", r, **told)
+        yield study.row("news", "alpha", "pearson", r, **content)
 
 
 @pytest.fixture(scope="module")
@@ -97,13 +97,13 @@ def section(tmp_path_factory: pytest.TempPathFactory) -> Section:
 
 
 def blocks_of(section: Section, kind: type, summary: str = "") -> list[Any]:
-    found: list[PageBlock] = []
+    collected: list[PageBlock] = []
     for block in section.blocks:
         if isinstance(block, Fold) and block.summary.startswith(summary or "?"):
-            found += block.blocks
+            collected += block.blocks
         elif not summary:
-            found.append(block)
-    return [block for block in found if isinstance(block, kind)]
+            collected.append(block)
+    return [block for block in collected if isinstance(block, kind)]
 
 
 def figures_of(section: Section, title: str) -> list[PageFigure]:
@@ -132,7 +132,7 @@ def test_wanted_drops_are_outlined_and_shaded_by_the_judge_s_largest(
     ]  # of beta nothing is known
 
 
-def test_the_sums_stand_first_and_a_reason_where_there_is_none(
+def test_the_sums_stand_first_and_a_reason_given_none(
     section: Section,
 ) -> None:
     table = blocks_of(section, PageTable)[0]
@@ -141,7 +141,7 @@ def test_the_sums_stand_first_and_a_reason_where_there_is_none(
     assert lines["beta"][0].notes == ("constant judge",)
 
 
-def test_who_follows_whom_is_said_and_shown(section: Section) -> None:
+def test_who_follows_whom_is_reported_and_shown(section: Section) -> None:
     (text,) = blocks_of(section, Paragraph)
     (sentence,) = text.items
     assert sentence.startswith(
@@ -151,13 +151,13 @@ def test_who_follows_whom_is_said_and_shown(section: Section) -> None:
     (folded,) = blocks_of(
         section, PageFigure, "The news: correlations between the aspects of each judge"
     )
-    people, own = first.table, folded.table
+    people, table = first.table, folded.table
     assert [column.text for column in people.columns] == ["Fluency", "Coherence"]
     assert [cell.text for cell in people.bodies[0].lines[0].cells] == [
         "0.250 [0.150, 0.350]",
         "0.750 [0.650, 0.850]",
     ]
-    assert [column.text for column in own.columns] == ["Coherence"]
+    assert [column.text for column in table.columns] == ["Coherence"]
 
 
 def test_forms_and_wordings_stand_beside_what_they_are_held_against(
@@ -206,7 +206,9 @@ def test_a_study_without_confusion_has_no_such_section(tmp_path: Path) -> None:
     assert section_named("criteria", report) is None
 
 
-def test_a_study_of_one_aspect_has_no_correlations_of_aspects(tmp_path: Path) -> None:
+def test_a_study_of_a_single_aspect_has_no_correlations_of_aspects(
+    tmp_path: Path,
+) -> None:
     people = {"aspect": "fluency", "aspect_b": "fluency", "perturbation": "systems"}
     rows = [study.row("news", "alpha", "pearson", 0.5, judge_b="human", **people)]
     spec = study.make(tmp_path, {"criteria": rows})

@@ -74,7 +74,7 @@ def test_originals_stand_above_the_line_and_perturbed_texts_hang_below() -> None
     drawn = study.layers(histogram_spec(FOUND, NAMES, STYLES, x="score"))
     assert [kind for kind, _ in drawn] == ["rule", "rect", "point", "rect", "point"]
     (_, lines), (_, up), (_, mean), (_, down), (_, mean_below) = drawn
-    assert [one["line"] for one in lines] == [0.5, 1.5]
+    assert [line["line"] for line in lines] == [0.5, 1.5]
     assert all(bar["end"] < bar["line"] for bar in up)
     assert all(bar["end"] > bar["line"] for bar in down)
     assert len(up) == 3 and len(down) == 2  # no bar where nothing is
@@ -86,7 +86,7 @@ def test_originals_stand_above_the_line_and_perturbed_texts_hang_below() -> None
         2 * low
     )  # both on one measure
     assert (up[0]["from"], up[0]["to"]) == pytest.approx((1 / 3, 2 / 3))
-    assert [one["mean"] for one in (*mean, *mean_below)] == [0.75, 0.5]
+    assert [line["mean"] for line in (*mean, *mean_below)] == [0.75, 0.5]
 
 
 def test_the_picture_does_not_depend_on_the_width_of_text() -> None:
@@ -103,7 +103,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
 
 
 @pytest.mark.heavy
-def test_styles_tell_the_means_and_correlation_with_people_where_there_are_any(
+def test_styles_tell_the_means_and_correlation_with_people_given_any(
     report: Report,
 ) -> None:
     for dataset in report.datasets:
@@ -169,7 +169,7 @@ def test_a_turned_row_has_its_ends_exchanged() -> None:
 
 
 @pytest.mark.heavy
-def test_the_flag_stands_where_the_note_does_and_mixed_tests_are_told(
+def test_the_flag_stands_where_the_note_does_and_mixed_tests_are_reported(
     tmp_path: Path,
 ) -> None:
     rows = [
@@ -184,14 +184,14 @@ def test_the_flag_stands_where_the_note_does_and_mixed_tests_are_told(
     for row in rows:
         if row["judge"] == "alpha" and row["statistic"] == "D_avg":
             row["note"] = f"{BEYOND}: an artefact"
-    told = section_named(
+    result = section_named(
         "discernment", study.loaded(study.make(tmp_path, {"discernment": rows}))
     )
-    assert told is not None
+    assert result is not None
     numbers = next(
-        block.table for block in told.blocks if isinstance(block, PageFigure)
+        block.table for block in result.blocks if isinstance(block, PageFigure)
     )
-    heat = next(block for block in told.blocks if isinstance(block, PageTable))
+    heat = next(block for block in result.blocks if isinstance(block, PageTable))
     assert [note[0] for note in numbers.notes] == [discernment.FLAG, "D"]
     first = next(line for line in numbers.bodies[0].lines if line.head == "alpha")
     assert [cell.mark for cell in first.cells] == [discernment.FLAG, "", "", "", "", ""]

@@ -47,23 +47,23 @@ LOG: list[Row] = [
 
 def rows(dataset: str = "chat") -> list[Row]:
     """Return the rows of training.csv of one dataset."""
-    found = []
+    collected = []
     for at, aspect in enumerate(report_study.ASPECTS):
         for level, n in (("train", 40), ("held_out", 5)):
             count = {"n": n + at, "n_missing": 2 * at, "ci_low": None, "ci_high": None}
-            place = {"aspect": aspect, "level": level, **count}
-            found.append(
-                report_study.row(dataset, "small", "taught_examples", n + at, **place)
+            content = {"aspect": aspect, "level": level, **count}
+            collected.append(
+                report_study.row(dataset, "small", "taught_examples", n + at, **content)
             )
     for aspect in (*report_study.ASPECTS, "average"):
         for name, value in (("before", 2.5), ("after", 0.75), ("change", -1.75)):
-            place = {"aspect": aspect, "level": "held_out", "n": 5}
-            found.append(
+            content = {"aspect": aspect, "level": "held_out", "n": 5}
+            collected.append(
                 report_study.row(
-                    dataset, "small", f"held_out_loss_{name}", value, **place
+                    dataset, "small", f"held_out_loss_{name}", value, **content
                 )
             )
-    return found
+    return collected
 
 
 def report(folder: Path, log: list[Row] = LOG, **told: Any) -> Report:
@@ -85,9 +85,9 @@ def report(folder: Path, log: list[Row] = LOG, **told: Any) -> Report:
 
 
 def section(folder: Path, log: list[Row] = LOG, **told: Any) -> Section:
-    found = section_named("distilled", report(folder, log, **told))
-    assert found is not None
-    return found
+    result = section_named("distilled", report(folder, log, **told))
+    assert result is not None
+    return result
 
 
 def test_who_was_taught_by_whom_on_what_and_how(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_who_was_taught_by_whom_on_what_and_how(tmp_path: Path) -> None:
     assert isinstance(link, Link) and link.href == "../tables/training.csv"
 
 
-def test_examples_and_losses_are_told_by_aspect(tmp_path: Path) -> None:
+def test_examples_and_losses_are_reported_by_aspect(tmp_path: Path) -> None:
     *_, table, _ = section(tmp_path).blocks
     assert isinstance(table, PageTable)
     [body] = table.bodies
@@ -147,9 +147,9 @@ def test_a_dataset_that_is_nowhere_else_in_the_report_has_its_id(
     }
     made = {"training": rows() + rows("other"), "coverage": []}
     spec = report_study.make(tmp_path, made, distilled=named)
-    found = section_named("distilled", report_study.loaded(spec))
-    assert found is not None
-    about, *_, table, _ = found.blocks
+    result = section_named("distilled", report_study.loaded(spec))
+    assert result is not None
+    about, *_, table, _ = result.blocks
     assert isinstance(about, Paragraph) and isinstance(table, PageTable)
     assert "on texts of The chat and other, which" in about.text
     assert [body.title.partition(":")[0] for body in table.bodies] == [
@@ -184,8 +184,8 @@ def test_where_nothing_is_held_out_the_curve_is_of_the_steps(tmp_path: Path) -> 
 
 
 def test_a_study_that_teaches_nothing_has_no_such_section(tmp_path: Path) -> None:
-    for told in ({}, {"distilled": None}):
-        spec = report_study.make(tmp_path, {"coverage": []}, **told)
+    for result in ({}, {"distilled": None}):
+        spec = report_study.make(tmp_path, {"coverage": []}, **result)
         assert section_named("distilled", report_study.loaded(spec)) is None
 
 
@@ -198,9 +198,9 @@ def test_what_a_card_says_is_text_on_the_page(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("dots", [True, False])
 def test_a_single_value_is_marked_in_any_case(dots: bool) -> None:
-    one = curves_spec([Curve([(1, 2.0)], PALETTE.blue, dots)], x="step", y="loss")
-    assert [kind for kind, _ in report_study.layers(one)] == ["line"]
-    assert one["layer"][0]["mark"]["point"]
+    each = curves_spec([Curve([(1, 2.0)], PALETTE.blue, dots)], x="step", y="loss")
+    assert [kind for kind, _ in report_study.layers(each)] == ["line"]
+    assert each["layer"][0]["mark"]["point"]
     several = curves_spec(
         [Curve([(1, 2.0), (2, 1.0)], PALETTE.blue, dots)], x="step", y="loss"
     )

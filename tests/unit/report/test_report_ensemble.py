@@ -35,7 +35,7 @@ MEANS = [number(1, 0.3, 0.1, 0.45), number(2, 0.5, 0.35, 0.62)]
 PANELS = [SubsetPlot(f"p{at}", DOTS, MEANS, DOTS[-1]) for at in range(4)]
 
 
-def test_every_dot_has_its_place_in_its_own_panel() -> None:
+def test_every_dot_has_its_location_in_its_panel() -> None:
     drawn = marks(panels_spec(PANELS, x="members"))
     spread, means, whiskers, dots = (
         drawn[look] for look in ("spread", "mean", "interval", "subset")
@@ -47,13 +47,13 @@ def test_every_dot_has_its_place_in_its_own_panel() -> None:
             (0, ENSEMBLES.high)
         )
     assert dots[3]["x"] - dots[0]["x"] == ENSEMBLES.wide and ENSEMBLES.columns == 3
-    low, high, most = first
-    assert low["x"] == high["x"] < most["x"] and low["y"] > high["y"] > most["y"]
+    low, high, limit = first
+    assert low["x"] == high["x"] < limit["x"] and low["y"] > high["y"] > limit["y"]
     assert (low["y"] - high["y"]) == pytest.approx(
-        2 * (high["y"] - most["y"]), abs=0.05
+        2 * (high["y"] - limit["y"]), abs=0.05
     )
     assert means[0]["y"] == pytest.approx((low["y"] + high["y"]) / 2, abs=0.02)
-    assert whiskers[0]["y2"] < most["y"] < whiskers[0]["y"]
+    assert whiskers[0]["y2"] < limit["y"] < whiskers[0]["y"]
     assert spread[1] == whiskers[0] and spread[0]["x"] == low["x"]
     assert spread[0]["y2"] < high["y"] < low["y"] < spread[0]["y"]
 
@@ -113,21 +113,21 @@ def test_a_level_is_a_line_across_its_panel_with_its_interval_at_the_end() -> No
 NAMES = {"clear": "fluency", "true": "coherence", "average": "average", "": ""}
 
 
-def report(folder: Path, found: list[Row]) -> Report:
+def report(folder: Path, expected: list[Row]) -> Report:
     """Return the report of rows of one ensemble."""
     rows = [
         {**row, "dataset": "chat", "judge": "gamma", "aspect": NAMES[row["aspect"]]}
-        for row in found
+        for row in expected
     ]
     return report_study.loaded(
         report_study.make(folder, {"ensemble": rows, "coverage": []})
     )
 
 
-def section(folder: Path, found: list[Row]) -> Section:
-    told = section_named("ensemble", report(folder, found))
-    assert told is not None
-    return told
+def section(folder: Path, expected: list[Row]) -> Section:
+    result = section_named("ensemble", report(folder, expected))
+    assert result is not None
+    return result
 
 
 def cells(table: PageTable, head: str, body: int = 0) -> list[str]:
@@ -136,14 +136,14 @@ def cells(table: PageTable, head: str, body: int = 0) -> list[str]:
 
 
 def value(statistic: str, aspect: str, **where: Any) -> str:
-    place = {"level": "pooled", "aspect": aspect, **where}
-    return f"{row_of(made.ensemble_rows(), statistic, **place)['value']:.3f}"
+    content = {"level": "pooled", "aspect": aspect, **where}
+    return f"{row_of(made.ensemble_rows(), statistic, **content)['value']:.3f}"
 
 
 @pytest.mark.heavy
 def test_a_dataset_has_its_table_its_figure_and_its_errors(tmp_path: Path) -> None:
-    found = section(tmp_path, made.ensemble_rows())
-    _, figure, summed, errors, rest = found.blocks
+    result = section(tmp_path, made.ensemble_rows())
+    _, figure, summed, errors, rest = result.blocks
     assert isinstance(summed, PageTable) and isinstance(errors, PageTable)
     assert isinstance(figure, PageFigure) and isinstance(rest, Fold)
     columns = [column.text for column in summed.columns]
@@ -188,11 +188,11 @@ def test_the_judge_that_was_taught_stands_beside_all(tmp_path: Path) -> None:
     assert isinstance(summed, PageTable) and isinstance(figure, PageFigure)
 
     def told(name: str) -> list[str]:
-        found = (
+        result = (
             row_of(rows, f"{name}_spearman", aspect=aspect, level="pooled")
             for aspect in (*ASPECTS, "average")
         )
-        return [f"{row['value']:.3f}".replace("-", "\N{MINUS SIGN}") for row in found]
+        return [f"{row['value']:.3f}".replace("-", "\N{MINUS SIGN}") for row in result]
 
     assert summed.bodies[3].title == "The distilled judge: taught"
     assert cells(summed, "alone", 3) == told("student")
@@ -230,34 +230,40 @@ def test_a_judge_that_was_taught_and_has_no_correlation_is_not_drawn(
 
 
 @pytest.mark.heavy
-def test_what_is_undefined_is_told_and_not_drawn(tmp_path: Path) -> None:
-    found = section(tmp_path, made.rows({**made.THREE, "good": CONSTANT}))
-    (figure,) = [one for one in found.blocks if isinstance(one, PageFigure)]
-    (alone,) = [one for one in found.blocks[:3] if isinstance(one, PageTable)]
+def test_what_is_undefined_is_reported_and_not_drawn(tmp_path: Path) -> None:
+    result = section(tmp_path, made.rows({**made.THREE, "good": CONSTANT}))
+    (figure,) = [block for block in result.blocks if isinstance(block, PageFigure)]
+    (alone,) = [block for block in result.blocks[:3] if isinstance(block, PageTable)]
     line = alone.bodies[1].lines[1]
     assert (line.head, line.cells[0].notes) == ("good", ("constant judge",))
-    whole = section(tmp_path, made.ensemble_rows()).blocks[1]
-    assert isinstance(whole, PageFigure)
-    assert figure.svg.count("<circle") < whole.svg.count("<circle")
+    blocks = section(tmp_path, made.ensemble_rows()).blocks[1]
+    assert isinstance(blocks, PageFigure)
+    assert figure.svg.count("<circle") < blocks.svg.count("<circle")
 
 
-def test_an_ensemble_that_cannot_judge_is_told_in_a_sentence(tmp_path: Path) -> None:
+def test_an_ensemble_that_cannot_judge_is_reported_in_a_sentence(
+    tmp_path: Path,
+) -> None:
     never = made.rows(excluded=[["all", "systems", "not applicable: no <b> texts"]])
-    _, told = section(tmp_path, never).blocks
-    assert told == Paragraph("`gamma`: not applicable: no <b> texts.")
+    _, result = section(tmp_path, never).blocks
+    assert result == Paragraph("`gamma`: not applicable: no <b> texts.")
 
 
 def test_the_headline_measures_have_the_effective_number(tmp_path: Path) -> None:
     contents = report(tmp_path, made.ensemble_rows())
-    found = [
-        one for dataset in contents.datasets for one in measures(contents, dataset)
+    collected = [
+        measure
+        for dataset in contents.datasets
+        for measure in measures(contents, dataset)
     ]
-    assert [one.name for one in found] == [
+    assert [measure.name for measure in collected] == [
         "Error correlation, mean",
         "Effective judges",
     ]
     (gamma,) = [judge for judge in contents.judges if judge.id == "gamma"]
-    assert [interval(row) != "" for one in found for row in one.defined([gamma])] == [
+    assert [
+        interval(row) != "" for measure in collected for row in measure.defined([gamma])
+    ] == [
         True,
         True,
     ]

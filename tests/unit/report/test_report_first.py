@@ -35,16 +35,21 @@ def test_a_low_confusion_index_is_the_good_one(tmp_path: Path) -> None:
         for name, value in zip(("confusion_index", "confusion_auc"), both, strict=True)
         for word in ("default", "term")
     ]
-    found, warned = screen(tmp_path, "confusion", *rows)
+    result, warned = screen(tmp_path, "confusion", *rows)
     groups = ["Confusion, wording default"] * 2 + ["Confusion, wording term"] * 2
-    assert [one.group for one in found] == groups and {one.noun for one in found} == {
-        "items"
-    }
-    told, other = (one for text in warned for one in text.items)
-    assert "(wording default)" in told and "(wording term)" in other
-    assert "control `random`" in told and "`beta`" in told and "`alpha`" not in told
+    assert [item.group for item in result] == groups and {
+        item.noun for item in result
+    } == {"items"}
+    outcome, other = (item for text in warned for item in text.items)
+    assert "(wording default)" in outcome and "(wording term)" in other
+    assert (
+        "control `random`" in outcome
+        and "`beta`" in outcome
+        and "`alpha`" not in outcome
+    )
     beta = [
-        one.below_control(one.row(ShownJudge("beta", "lexical", ""))) for one in found
+        item.below_control(item.row(ShownJudge("beta", "lexical", "")))
+        for item in result
     ]
     assert beta == [True, False, True, False]
 
@@ -57,9 +62,12 @@ def test_perspectives_stand_by_their_means(tmp_path: Path) -> None:
             ("accuracy_adjacent_half", "local"),
         )
     ]
-    found, warned = screen(tmp_path, "perspectives", *rows)
-    assert [one.group for one in found] == [
+    result, warned = screen(tmp_path, "perspectives", *rows)
+    assert [each.group for each in result] == [
         "Perspectives, direct",
         "Perspectives, local",
     ]
-    assert not warned and {one.noun for one in found} == {"aspects", "series of texts"}
+    assert not warned and {each.noun for each in result} == {
+        "aspects",
+        "series of texts",
+    }

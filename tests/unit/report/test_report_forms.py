@@ -44,22 +44,22 @@ def agreement() -> Iterator[study.Row]:
         for aspect in ASPECTS:
             for level in ("pooled", "by_source"):
                 for statistic in ("pearson", "spearman"):
-                    told = {"aspect": aspect, "level": level}
+                    content = {"aspect": aspect, "level": level}
                     yield study.row(
-                        "chat", judge, statistic, AGREED.get(judge, 0.1), **told
+                        "chat", judge, statistic, AGREED.get(judge, 0.1), **content
                     )
 
 
 def comparison() -> Iterator[study.Row]:
     for judge, other in (("analyze", "score"), ("score", "few"), ("analyze", "few")):
         for aspect in ASPECTS:
-            told = {"aspect": aspect, "level": "pooled", "judge_b": other}
+            content = {"aspect": aspect, "level": "pooled", "judge_b": other}
             gap = AGREED[judge] - AGREED[other]
-            yield study.row("chat", judge, "difference_pearson", gap, **told)
+            yield study.row("chat", judge, "difference_pearson", gap, **content)
 
 
 def made(folder: Path, **tables: list[study.Row]) -> Report:
-    cards = {name: ASKED | own for name, own in OWN.items()}
+    cards = {name: ASKED | own_part for name, own_part in OWN.items()}
     aspects = {"chat": {"aspects": [*study.ASPECTS, "depth"]}}
     spec = study.make(folder, tables, judges=cards, datasets=aspects)
     spec["study"]["judges"] = [*OWN, "random"]
@@ -129,14 +129,14 @@ def test_without_a_comparison_there_are_no_differences(tmp_path: Path) -> None:
     assert [table.source for table in tables] == ["tables/agreement.csv"]
 
 
-def test_of_models_with_one_judge_nothing_is_told(tmp_path: Path) -> None:
+def test_of_models_with_a_single_judge_nothing_is_reported(tmp_path: Path) -> None:
     alone = [row for row in agreement() if row["judge"] in {"score", "other", "random"}]
     assert section_named("forms", made(tmp_path, agreement=alone)) is None
 
 
 def test_an_undefined_difference_stays_one() -> None:
-    told = {"aspect": "fluency", "level": "pooled", "judge_b": "b"}
-    row = study.typed(study.row("chat", "a", "difference_pearson", None, **told))
+    content = {"aspect": "fluency", "level": "pooled", "judge_b": "b"}
+    row = study.typed(study.row("chat", "a", "difference_pearson", None, **content))
     turned = rows.turned(row)
     assert turned is not None
     assert (turned.judge, turned.judge_b, turned.value, turned.ci_low) == (

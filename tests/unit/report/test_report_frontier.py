@@ -31,39 +31,39 @@ def rows(
     """Return rows of frontier.csv: three candidates, of which the jury is chosen."""
     where: Row = {"aspect": "fluency", "level": "within_source"}
     note = "1 without a price: beta"
-    found = [study.row("chat", "", "candidates", 3.0, **where, note=note)]
+    values = [study.row("chat", "", "candidates", 3.0, **where, note=note)]
     for judge, price in prices.items():
-        found.append(study.row("chat", judge, NAME, VALUES[judge], **where))
-        found.append(study.row("chat", judge, "usd_per_1000", price, **where))
+        values.append(study.row("chat", judge, NAME, VALUES[judge], **where))
+        values.append(study.row("chat", judge, "usd_per_1000", price, **where))
     for at, (judge, price) in enumerate(prices.items()):
         last = at == len(prices) - 1
         chosen = "alpha+gamma" if last else "alpha"
-        place = {**where, "form": f"up to {price:g}"}
-        found.append(study.row("chat", judge, "budget", price, **place))
+        content = {**where, "form": f"up to {price:g}"}
+        values.append(study.row("chat", judge, "budget", price, **content))
         for kind, value in (("nested", 0.48 + at / 100), ("optimism", 0.02)):
-            found.append(study.row("chat", judge, f"{kind}_{NAME}", value, **place))
-        half = {**place, "judge_b": chosen}
-        found.append(study.row("chat", judge, f"other_half_{NAME}", 0.49, **half))
+            values.append(study.row("chat", judge, f"{kind}_{NAME}", value, **content))
+        half = {**content, "judge_b": chosen}
+        values.append(study.row("chat", judge, f"other_half_{NAME}", 0.49, **half))
         value, low, high = gain if last else (0.0, None, None)
-        over: Row = {**place, "judge_b": "alpha", "ci_low": low, "ci_high": high}
+        over: Row = {**content, "judge_b": "alpha", "ci_low": low, "ci_high": high}
         over["note"] = advice if last else Advice.CHEAPEST
-        found.append(study.row("chat", judge, f"gain_{NAME}", value, **over))
+        values.append(study.row("chat", judge, f"gain_{NAME}", value, **over))
     pooled: Row = {"aspect": "fluency", "level": "pooled"}
     for name in ("error_correlation_mean", "effective_judges"):
-        found.append(study.row("chat", "alpha+gamma", name, 0.5, **pooled))
-    return found
+        values.append(study.row("chat", "alpha+gamma", name, 0.5, **pooled))
+    return values
 
 
-def section(folder: Path, told: list[Row], *verdicts: Row) -> Section:
-    tables = {"frontier": told, "verdicts": [*verdicts]}
+def section(folder: Path, message: list[Row], *verdicts: Row) -> Section:
+    tables = {"frontier": message, "verdicts": [*verdicts]}
     made = section_named("frontier", study.loaded(study.make(folder, tables)))
     assert made is not None
     return made
 
 
 def only(blocks: list[PageBlock], kind: type) -> Any:
-    [found] = [block for block in blocks if isinstance(block, kind)]
-    return found
+    [result] = [block for block in blocks if isinstance(block, kind)]
+    return result
 
 
 def sentences(made: Section) -> list[str]:
@@ -80,7 +80,7 @@ def test_a_jury_that_adds_too_little_is_not_bought(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("advice", [Advice.ADDS, Advice.NOT_SHOWN])
-def test_a_gain_is_said_as_its_row_says(advice: Advice, tmp_path: Path) -> None:
+def test_a_gain_is_reported_as_its_row_says(advice: Advice, tmp_path: Path) -> None:
     [sentence] = sentences(section(tmp_path, rows(advice=advice)))
     assert "do not buy" not in sentence
     assert ("not shown" in sentence) == (advice is Advice.NOT_SHOWN)
@@ -91,12 +91,12 @@ def test_a_free_cheapest_judge_has_no_multiple(tmp_path: Path) -> None:
     assert "times" not in sentence and "free" in sentence and "3.00" in sentence
 
 
-def test_free_candidates_have_one_line(tmp_path: Path) -> None:
+def test_free_candidates_have_a_single_line(tmp_path: Path) -> None:
     made = section(tmp_path, rows(dict.fromkeys(PRICES, 0.0)))
     assert all(isinstance(block, Paragraph) for block in made.blocks[1:])
 
 
-def test_the_figure_has_judges_juries_and_one_person(tmp_path: Path) -> None:
+def test_the_figure_has_judges_juries_and_a_single_person(tmp_path: Path) -> None:
     where = {"aspect": "fluency", "level": "within_source", "form": "agreement"}
     person = study.row("chat", "human", NAME, 0.4, **where)
     made = section(tmp_path, rows(), person)
@@ -139,7 +139,7 @@ def test_of_many_juries_those_that_a_price_chooses_are_drawn(tmp_path: Path) -> 
         name = f"alpha>gamma@{number}"
         many.append(study.row("chat", name, NAME, 0.5, **where))
         many.append(study.row("chat", name, "usd_per_1000", 0.7, **where))
-    told = [row | ({"k": 2} if "+" in row["judge"] else {}) for row in rows()]
-    figure = only([*section(tmp_path, told + many).blocks], PageFigure)
+    collected = [row | ({"k": 2} if "+" in row["judge"] else {}) for row in rows()]
+    figure = only([*section(tmp_path, collected + many).blocks], PageFigure)
     heads = [line.head for body in figure.table.bodies for line in body.lines]
     assert heads == ["alpha", "gamma", "alpha+gamma"] and "50 " in figure.summary

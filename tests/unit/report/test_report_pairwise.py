@@ -66,13 +66,13 @@ def test_more_judges_than_signs_are_all_drawn(tmp_path: Path) -> None:
 def test_people_stand_beside_judges_and_each_system_has_its_strength(
     tmp_path: Path,
 ) -> None:
-    place: Row = {"aspect": "fluency", "level": "pooled"}
+    content: Row = {"aspect": "fluency", "level": "pooled"}
     system: Row = {"aspect": "fluency", "level": "by_system"}
     tables = blocks(
         tmp_path,
-        study.row("news", "human", "vote_agreement_ties", 0.8, **place),
-        study.row("news", "alpha", "vote_agreement_ties", 0.6, **place),
-        study.row("news", "alpha", "longer_excess", 0.25, **place),
+        study.row("news", "human", "vote_agreement_ties", 0.8, **content),
+        study.row("news", "alpha", "vote_agreement_ties", 0.6, **content),
+        study.row("news", "alpha", "longer_excess", 0.25, **content),
         *(
             study.row("news", judge, "strength", value, **system, system_subset=name)
             for judge, value in (("human", 1.5), ("alpha", -0.5))
@@ -104,12 +104,12 @@ def test_people_stand_beside_judges_and_each_system_has_its_strength(
 
 
 def test_peoples_own_position_is_not_the_worst_judges(tmp_path: Path) -> None:
-    place: Row = {"aspect": "fluency", "level": "pooled"}
+    content: Row = {"aspect": "fluency", "level": "pooled"}
     rates = {"human": 0.95, "alpha": 0.6}
     figure = blocks(
         tmp_path,
         *(
-            study.row("news", judge, "first_position_rate", v, **place)
+            study.row("news", judge, "first_position_rate", v, **content)
             for judge, v in rates.items()
         ),
     )[0]

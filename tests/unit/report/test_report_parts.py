@@ -19,12 +19,12 @@ from judgescope.report.sections.study import SIGNED
 from judgescope.report.tables import judge_bodies
 
 
-def test_rows_are_found_by_place_and_column() -> None:
+def test_rows_are_detected_by_location_and_column() -> None:
     made = study.typed_rows(list(study.discernment()))
     news = made.where(dataset="news")
-    found = news.find("alpha", "D_exact", cell="typos.minor")
-    assert found is not None
-    assert found.value == pytest.approx(4.6)
+    result = news.find("alpha", "D_exact", cell="typos.minor")
+    assert result is not None
+    assert result.value == pytest.approx(4.6)
     assert news.find("alpha", "D_exact") is None
     assert len(made.where(judge=("alpha", "beta"), statistic="D_avg")) == 4
     assert made.where(dataset="chat").names("dataset") == ["chat"]
@@ -100,7 +100,7 @@ def test_without_the_references_own_texts_goes_before_with_them() -> None:
     """Where a table has both, the page shows the fair number, whichever row comes
     first.
     """
-    place = {
+    content = {
         "dataset": "d",
         "judge": "j",
         "aspect": "a",
@@ -108,15 +108,15 @@ def test_without_the_references_own_texts_goes_before_with_them() -> None:
         "level": "pooled",
     }
     records: list[dict[str, Any]] = [
-        {**place, "value": 0.2, "system_subset": "without references"},
-        {**place, "value": 0.9, "system_subset": None},
-        {**place, "judge": "other", "value": 0.5, "system_subset": None},
+        {**content, "value": 0.2, "system_subset": "without references"},
+        {**content, "value": 0.9, "system_subset": None},
+        {**content, "judge": "other", "value": 0.5, "system_subset": None},
     ]
     for rows in (study.typed_rows(records), study.typed_rows(records[::-1])):
         assert len(rows) == 2
         for judge, value in (("j", 0.2), ("other", 0.5)):
-            found = rows.find(judge, "s", aspect="a", level="pooled")
-            assert found is not None and found.value == value
+            result = rows.find(judge, "s", aspect="a", level="pooled")
+            assert result is not None and result.value == value
 
 
 @pytest.mark.parametrize(
@@ -131,20 +131,20 @@ def test_without_the_references_own_texts_goes_before_with_them() -> None:
 def test_a_correlation_of_few_is_no_number_in_cells_and_sentences(
     changes: dict[str, Any], bare: bool
 ) -> None:
-    told: dict[str, Any] = {
+    content: dict[str, Any] = {
         "value": 0.95,
         "n": 9,
         "statistic": "spearman",
         "note": "no interval: 9 sources",
     }
-    row = ReportRow(**told | changes)
+    row = ReportRow(**content | changes)
     for text in (estimate(row).text, figures(row), short(row)):
         assert ("95" in text) == bare and ("n = 9" in text) != bare
     assert "95" in estimate(row, counts=True).text  # its n stands in the cell
 
 
 def test_an_interval_without_width_has_a_sign_and_a_title() -> None:
-    told: dict[str, Any] = {
+    content: dict[str, Any] = {
         "value": 1.0,
         "ci_low": 1.0,
         "ci_high": 1.0,
@@ -152,9 +152,9 @@ def test_an_interval_without_width_has_a_sign_and_a_title() -> None:
         "statistic": "kappa_linear",
     }
     flat = estimate(
-        ReportRow(**told | {"note": "no width: 100% of the resamples are equal"})
+        ReportRow(**content | {"note": "no width: 100% of the resamples are equal"})
     )
-    wide = estimate(ReportRow(**told | {"ci_low": 0.5}))
+    wide = estimate(ReportRow(**content | {"ci_low": 0.5}))
     assert flat.interval == "[1.000, 1.000]°" and wide.interval == "[0.500, 1.000]"
     assert "no width" in flat.title and "no width" not in wide.title
 

@@ -23,14 +23,14 @@ def views(dataset: str = "chat", **more: Any) -> Iterator[Row]:
         for name, level in MEASURES:
             known = judge == "gamma" or name not in ("kappa_linear", "cem_ord")
             value = 0.25 + at / 2 if known else None
-            place = {"aspect": "average", "level": level, **more}
-            yield study.row(dataset, judge, name, value, **place)
+            content = {"aspect": "average", "level": level, **more}
+            yield study.row(dataset, judge, name, value, **content)
             yield study.row(
-                dataset, judge, f"rank_{name}", 2.0 - at if known else None, **place
+                dataset, judge, f"rank_{name}", 2.0 - at if known else None, **content
             )
             for aspect in study.ASPECTS:
                 yield study.row(
-                    dataset, judge, name, value, **(place | {"aspect": aspect})
+                    dataset, judge, name, value, **(content | {"aspect": aspect})
                 )
         for name, level in BESIDE:
             for aspect in study.ASPECTS:
@@ -44,18 +44,18 @@ def views(dataset: str = "chat", **more: Any) -> Iterator[Row]:
 
 def counts() -> Iterator[Row]:
     for k, count in enumerate((3.0, 0.0, 10.0), start=1):
-        place = {"aspect": "fluency", "level": "direct", "k": k}
-        yield study.row("chat", "human", "class_count", count, **place)
+        content = {"aspect": "fluency", "level": "direct", "k": k}
+        yield study.row("chat", "human", "class_count", count, **content)
     for (k, k_b), count in {(1, 1): 2.0, (1, 3): 1.0, (3, 3): 10.0}.items():
-        place = {"aspect": "fluency", "level": "direct", "k": k, "k_b": k_b}
-        yield study.row("chat", "gamma", "class_count", count, **place)
+        content = {"aspect": "fluency", "level": "direct", "k": k, "k_b": k_b}
+        yield study.row("chat", "gamma", "class_count", count, **content)
 
 
 def sectioned(folder: Path, *rows: Row, **changes: Any) -> Section:
     spec = study.make(folder, {"perspectives": list(rows)}, **changes)
-    found = section_named("perspectives", study.loaded(spec))
-    assert found is not None
-    return found
+    result = section_named("perspectives", study.loaded(spec))
+    assert result is not None
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -72,12 +72,12 @@ def texts(table: PageTable) -> dict[str, list[str]]:
 
 
 def folded(section: Section, summary: str) -> list[Any]:
-    (found,) = (
+    (result,) = (
         block.blocks
         for block in section.blocks
         if isinstance(block, Fold) and block.summary.startswith(summary)
     )
-    return list(found)
+    return list(result)
 
 
 def test_both_views_stand_beside_each_other_and_the_ranks_below(
@@ -114,7 +114,9 @@ def test_classes_are_shaded_by_row_and_the_right_ones_outlined(
     assert not any(summary.startswith("Classes of alpha") for summary in summaries)
 
 
-def test_judges_are_told_apart_by_what_their_averages_differ(section: Section) -> None:
+def test_judges_are_distinguished_by_what_their_averages_differ(
+    section: Section,
+) -> None:
     (table,) = folded(section, "Differences between judges for The chat")
     assert texts(table) == {
         "alpha": ["", "−0.5"],
@@ -125,34 +127,38 @@ def test_judges_are_told_apart_by_what_their_averages_differ(section: Section) -
 
 def test_what_datasets_make_up_together_comes_first(tmp_path: Path) -> None:
     overall = [row for row in views("overall") if row["aspect"] == "average"]
-    found = sectioned(tmp_path, *views(), *views("news"), *overall)
-    headings = [block.text for block in found.blocks if isinstance(block, Heading)]
+    result = sectioned(tmp_path, *views(), *views("news"), *overall)
+    headings = [block.text for block in result.blocks if isinstance(block, Heading)]
     assert headings == ["All datasets", "The news", "The chat"]
-    first = found.blocks[1]
+    first = result.blocks[1]
     assert isinstance(first, PageFigure) and texts(first.table)["gamma"][0] == "0.750"
 
 
-def test_wordings_stand_apart(tmp_path: Path) -> None:
+def test_wordings_stand_separate(tmp_path: Path) -> None:
     wordings = ("default", "empty")
     rows = [row for name in wordings for row in views(criterion=name)]
     names = [f"{aspect}.{name}" for aspect in study.ASPECTS for name in wordings]
-    found = sectioned(tmp_path, *rows, datasets={"chat": {"aspects": names}})
-    titles = [block.title for block in found.blocks if isinstance(block, PageFigure)]
+    result = sectioned(tmp_path, *rows, datasets={"chat": {"aspects": names}})
+    titles = [block.title for block in result.blocks if isinstance(block, PageFigure)]
     names = ["The chat, criterion default", "The chat, criterion empty"]
     assert titles == [f"{name}: both views" for name in names]
-    captions = [block.caption for block in found.blocks if isinstance(block, PageTable)]
+    captions = [
+        block.caption for block in result.blocks if isinstance(block, PageTable)
+    ]
     assert captions == [f"{name}: ranks by these means." for name in names]
-    (table,) = folded(found, "Every aspect of The chat, criterion empty")
+    (table,) = folded(result, "Every aspect of The chat, criterion empty")
     assert [body.title for body in table.bodies] == [
         "Fluency (empty)",
         "Coherence (empty)",
     ]
 
 
-def on_scales(one: list[int], other: list[int], alike: str = "same") -> dict[str, Row]:
+def on_scales(
+    entry: list[int], other: list[int], alike: str = "same"
+) -> dict[str, Row]:
     """Return the spec of alpha and gamma as judges of prompts with so many points."""
     return {
-        "alpha": {"alike": "same", "points": {"chat": one}},
+        "alpha": {"alike": "same", "points": {"chat": entry}},
         "gamma": {"alike": alike, "points": {"chat": other}},
     }
 
@@ -160,8 +166,8 @@ def on_scales(one: list[int], other: list[int], alike: str = "same") -> dict[str
 def test_judges_that_differ_in_their_scale_alone_are_drawn_by_its_points(
     tmp_path: Path,
 ) -> None:
-    found = sectioned(tmp_path, *views(), judges=on_scales([100], [2, 5]))
-    _, figure = (block for block in found.blocks if isinstance(block, PageFigure))
+    result = sectioned(tmp_path, *views(), judges=on_scales([100], [2, 5]))
+    _, figure = (block for block in result.blocks if isinstance(block, PageFigure))
     assert texts(figure.table) == {
         "2 to 5 points, gamma": ["75\u202f%", "0.750", "0.750"],  # fewer points first
         "100 points, alpha": ["25\u202f%", "–", "0.250"],
@@ -186,9 +192,11 @@ def test_judges_that_differ_in_their_scale_alone_are_drawn_by_its_points(
 @pytest.mark.parametrize(
     "judges", [on_scales([5], [5]), on_scales([5], [10], alike="other")]
 )
-def test_one_range_alone_is_not_drawn(tmp_path: Path, judges: dict[str, Row]) -> None:
-    found = sectioned(tmp_path, *views(), judges=judges)
-    titles = [block.title for block in found.blocks if isinstance(block, PageFigure)]
+def test_a_single_range_alone_is_not_drawn(
+    tmp_path: Path, judges: dict[str, Row]
+) -> None:
+    result = sectioned(tmp_path, *views(), judges=judges)
+    titles = [block.title for block in result.blocks if isinstance(block, PageFigure)]
     assert titles == ["The chat: both views"]
 
 

@@ -34,8 +34,8 @@ def test_a_dot_is_as_large_as_its_share_of_the_panels_largest() -> None:
         assert (
             frame["x"] < dot["x"] < frame["x2"] and frame["y"] < dot["y"] < frame["y2"]
         )
-    assert [one["text"] for one in drawn["line"]] == ["j", "k"]
-    assert [one["text"] for one in drawn["title"]] == ["Fluency"]
+    assert [each["text"] for each in drawn["line"]] == ["j", "k"]
+    assert [each["text"] for each in drawn["title"]] == ["Fluency"]
 
 
 @pytest.mark.heavy

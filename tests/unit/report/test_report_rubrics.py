@@ -35,16 +35,16 @@ def rows(p: float = 0.004, note: str = "") -> list[Row]:
     ]  # fmt: skip
 
 
-def section(folder: Path, told: list[Row]) -> Section:
-    report = study.loaded(study.make(folder, {"rubrics": told, "verdicts": []}))
+def section(folder: Path, message: list[Row]) -> Section:
+    report = study.loaded(study.make(folder, {"rubrics": message, "verdicts": []}))
     made = section_named("rubrics", report)
     assert made is not None
     return made
 
 
 def items(made: Section) -> list[str]:
-    [found] = [b for b in made.blocks if isinstance(b, Paragraph) and b.items]
-    return [*found.items]
+    [result] = [b for b in made.blocks if isinstance(b, Paragraph) and b.items]
+    return [*result.items]
 
 
 def test_a_criterion_marked_worse_is_named(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_a_criterion_marked_worse_is_named(tmp_path: Path) -> None:
     assert second.startswith("Fluency (`alpha`): says nothing")
 
 
-def test_without_one_nothing_is_named(tmp_path: Path) -> None:
+def test_without_a_single_nothing_is_named(tmp_path: Path) -> None:
     assert "no criterion is shown" in items(section(tmp_path, rows(p=0.2)))[0]
 
 
@@ -77,6 +77,6 @@ def test_no_rubric_says_why(tmp_path: Path) -> None:
         "chat", "human", "rubric_score", None, note="no positive points", **WHOLE
     )
     made = section(tmp_path, [nothing])
-    told = [block.text for block in made.blocks if isinstance(block, Paragraph)]
-    assert any("no rubric, no positive points" in text for text in told)
+    texts = [block.text for block in made.blocks if isinstance(block, Paragraph)]
+    assert any("no rubric, no positive points" in text for text in texts)
     assert not any(isinstance(block, PageTable) for block in made.blocks)

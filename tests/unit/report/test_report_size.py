@@ -40,8 +40,8 @@ def test_fifty_judges_on_twenty_aspects_of_five_datasets(
         for judge in judges:
             for aspect in aspects:
                 value = chance.random() - 0.2
-                place = {"dataset": dataset, "aspect": aspect}
-                rows += claim(judge, value, chance.choice(OUTCOMES), **place)
+                content = {"dataset": dataset, "aspect": aspect}
+                rows += claim(judge, value, chance.choice(OUTCOMES), **content)
                 for level in ("pooled", "by_source"):
                     where = {"aspect": aspect, "level": level}
                     agreement.append(
@@ -64,7 +64,7 @@ def test_fifty_judges_on_twenty_aspects_of_five_datasets(
 
 
 @pytest.mark.heavy
-def test_the_pages_of_fifty_judges_have_at_most_three_megabytes(
+def test_the_pages_of_fifty_judges_have_no_more_than_three_megabytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(str(HOME / "benchmarks"))

@@ -31,22 +31,22 @@ SLICES = {
 
 def rows(p: float = 0.004) -> list[Row]:
     """Return rows of slices.csv of one judge; p is that of the first slice."""
-    found = [study.row("chat", "alpha", NAME, 0.5, **WHERE)]
-    found.append(study.row("chat", "alpha", f"slice_shown_from_{NAME}", 0.18, **WHERE))
-    for at, (name, (value, gap, own, moved)) in enumerate(SLICES.items()):
+    values = [study.row("chat", "alpha", NAME, 0.5, **WHERE)]
+    values.append(study.row("chat", "alpha", f"slice_shown_from_{NAME}", 0.18, **WHERE))
+    for at, (name, (value, gap, own_part, moved)) in enumerate(SLICES.items()):
         numbers = {
             NAME: value,
             f"slice_gap_{NAME}": gap,
-            f"slice_p_holm_{NAME}": own if at else p,
+            f"slice_p_holm_{NAME}": own_part if at else p,
             f"slice_shrunk_{NAME}": moved,
         }
         for statistic, number in numbers.items():
-            found.append(
+            values.append(
                 study.row("chat", "alpha", statistic, number, slice=name, **WHERE)
             )
     few = {"slice": "topic: art", "note": "too few: 4 sources"}
-    found.append(study.row("chat", "alpha", NAME, None, **few, **WHERE))
-    return found
+    values.append(study.row("chat", "alpha", NAME, None, **few, **WHERE))
+    return values
 
 
 def doubts() -> list[Row]:
@@ -57,20 +57,20 @@ def doubts() -> list[Row]:
     ]
 
 
-def report(folder: Path, told: list[Row], **tables: list[Row]) -> Report:
-    made = {"slices": told, "verdicts": [], **tables}
+def report(folder: Path, message: list[Row], **tables: list[Row]) -> Report:
+    made = {"slices": message, "verdicts": [], **tables}
     return study.loaded(study.make(folder, made))
 
 
-def section(folder: Path, told: list[Row]) -> Section:
-    made = section_named("slices", report(folder, told))
+def section(folder: Path, message: list[Row]) -> Section:
+    made = section_named("slices", report(folder, message))
     assert made is not None
     return made
 
 
 def items(made: Section) -> list[str]:
-    [found] = [b for b in made.blocks if isinstance(b, Paragraph) and b.items]
-    return [*found.items]
+    [result] = [b for b in made.blocks if isinstance(b, Paragraph) and b.items]
+    return [*result.items]
 
 
 def folds(made: Section) -> list[Fold]:
@@ -83,7 +83,7 @@ def test_the_worst_slice_is_named_with_its_shrunk_number(tmp_path: Path) -> None
         assert words in sentence
 
 
-def test_without_one_the_smallest_difference_that_shows_is_said(
+def test_without_a_single_the_smallest_difference_that_shows_is_reported(
     tmp_path: Path,
 ) -> None:
     [sentence] = items(section(tmp_path, rows(p=0.3)))
@@ -101,9 +101,9 @@ def test_each_slice_has_a_line_under_its_column(tmp_path: Path) -> None:
 
 
 def test_contradicting_slices_are_a_warning(tmp_path: Path) -> None:
-    told = rows()
-    told[0]["note"] = "warning: every slice of topic points the other way"
-    made = section(tmp_path, told)
+    result = rows()
+    result[0]["note"] = "warning: every slice of topic points the other way"
+    made = section(tmp_path, result)
     warned = [b for b in made.blocks if isinstance(b, Paragraph) and b.style]
     assert [b.text for b in warned] == [
         "`alpha`: every slice of topic points the other way."
@@ -113,8 +113,8 @@ def test_contradicting_slices_are_a_warning(tmp_path: Path) -> None:
 def test_doubted_texts_lead_to_their_judgments(tmp_path: Path) -> None:
     [fold] = folds(section(tmp_path, [*doubts()]))
     assert "2 texts to look at" in fold.summary
-    told, table = fold.blocks
-    assert isinstance(told, Paragraph) and "Judges err together" in told.text
+    result, table = fold.blocks
+    assert isinstance(result, Paragraph) and "Judges err together" in result.text
     assert isinstance(table, PageTable)
     first, second = table.bodies[0].lines
     assert "target=t1" in first.href and first.cells[2].text == "worse"

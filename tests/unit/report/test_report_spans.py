@@ -50,9 +50,10 @@ def error(start: int | None, end: int | None, severity: int = 0) -> LocatedError
 
 def shown(text: str, errors: Sequence[LocatedError]) -> list[tuple[str, list[int]]]:
     """Return the pieces of a text, each with the errors over it."""
-    found, over = pieces(text, errors)
+    result, over = pieces(text, errors)
     return [
-        (one.text, over[one.number] if one.kind == "error" else []) for one in found
+        (each.text, over[each.number] if each.kind == "error" else [])
+        for each in result
     ]
 
 
@@ -84,16 +85,16 @@ def test_what_is_nowhere_marks_nothing() -> None:
 
 def test_a_long_text_is_shortened_far_from_every_error() -> None:
     text = "word " * 1000
-    found, over = pieces(text, [error(2500, 2504)])
-    kinds = [one.kind for one in found]
+    result, over = pieces(text, [error(2500, 2504)])
+    kinds = [each.kind for each in result]
     assert kinds == ["same", "gap", "same", "error", "same", "gap", "same"]
-    assert over == [[0]] and sum(len(one.text) for one in found) < 700
+    assert over == [[0]] and sum(len(each.text) for each in result) < 700
 
 
 def together(text: str, errors: Sequence[LocatedError]) -> list[str]:
     """Return a text's pieces, those that share errors with a stroke between them."""
     return [
-        "|".join(one.text for one, _ in group)
+        "|".join(each.text for each, _ in group)
         for group in grouped(*pieces(text, errors))
     ]
 
@@ -104,10 +105,10 @@ def test_pieces_that_share_errors_stand_together() -> None:
     assert together("abcd", [error(0, 2), error(2, 4)]) == ["ab", "cd"]
     assert together("abc", []) == ["abc"]
     # a gap within an error stands with it, no other one does
-    found = grouped(*pieces("x" * 9000, [error(3000, 8000)]))
-    kinds = [[piece.kind for piece, _ in group] for group in found]
-    apart = [["same"], ["gap"], ["same"]]
-    assert kinds == [*apart, ["error", "gap", "error"], *apart]
+    result = grouped(*pieces("x" * 9000, [error(3000, 8000)]))
+    kinds = [[piece.kind for piece, _ in group] for group in result]
+    values = [["same"], ["gap"], ["same"]]
+    assert kinds == [*values, ["error", "gap", "error"], *values]
 
 
 def judged(target: str, judge: str, *told: dict[str, Any], **more: Any) -> study.Row:
@@ -170,15 +171,19 @@ def test_the_sample_depends_on_names_and_seed_alone(tmp_path: Path) -> None:
         judged("u1", "gamma", status="not_applicable"),
     ]
     rows += [{**judged("v1", "gamma"), "perturbation": "original"}]
-    told = files(tmp_path, rows, names, gold=False)
-    found = [one.target for one in drawn_of(told, 3, "chat")]
+    result = files(tmp_path, rows, names, gold=False)
+    targets = [each.target for each in drawn_of(result, 3, "chat")]
     assert (
-        len(found) == TEXTS_SHOWN and found == sorted(found) and set(found) < set(names)
+        len(targets) == TEXTS_SHOWN
+        and targets == sorted(targets)
+        and set(targets) < set(names)
     )
     again = files(tmp_path, rows[::-1], names[::-1], gold=False)
-    assert [one.target for one in drawn_of(again, 3, "chat")] == found
-    assert [one.target for one in drawn_of(told, 4, "chat")] != found
-    assert {len(one.readings["fluency"]) for one in drawn_of(told, 3, "chat")} == {1}
+    assert [each.target for each in drawn_of(again, 3, "chat")] == targets
+    assert [each.target for each in drawn_of(result, 4, "chat")] != targets
+    assert {len(each.readings["fluency"]) for each in drawn_of(result, 3, "chat")} == {
+        1
+    }
 
 
 def test_texts_are_spread_over_aspects(tmp_path: Path) -> None:
@@ -187,17 +192,20 @@ def test_texts_are_spread_over_aspects(tmp_path: Path) -> None:
     def drawn(*aspects: str) -> list[list[str]]:
         """Return the texts of each aspect."""
         rows = [
-            judged(name, "gamma") | {"aspect": one} for name in names for one in aspects
+            judged(name, "gamma") | {"aspect": aspect}
+            for name in names
+            for aspect in aspects
         ]
         texts = drawn_of(files(tmp_path, rows, names, gold=False), 3, "chat")
         return [
-            [text.target for text in texts if one in text.readings] for one in aspects
+            [text.target for text in texts if aspect in text.readings]
+            for aspect in aspects
         ]
 
     three, many = drawn("a", "b", "c"), drawn(*"abcdefgh")
-    assert [len(one) for one in three] == [TEXTS_SHOWN // 3] * 3
-    assert len({name for one in three for name in one}) == TEXTS_SHOWN
-    assert [len(one) for one in many] == [FEWEST_SHOWN] * 8
+    assert [len(aspect) for aspect in three] == [TEXTS_SHOWN // 3] * 3
+    assert len({name for aspect in three for name in aspect}) == TEXTS_SHOWN
+    assert [len(aspect) for aspect in many] == [FEWEST_SHOWN] * 8
     # an aspect in which few texts are judged has those, and no other one has fewer for
     # it
     rows = [judged(name, "gamma") for name in names]
@@ -207,12 +215,12 @@ def test_texts_are_spread_over_aspects(tmp_path: Path) -> None:
     assert sum("fluency" in text.readings for text in texts) == TEXTS_SHOWN // 2
 
 
-def test_errors_are_told_whole_but_for_very_long_words(tmp_path: Path) -> None:
+def test_errors_are_reported_complete_but_for_very_long_words(tmp_path: Path) -> None:
     long = mark(0, 3, 9.4) | {"explanation": "x" * 5000}
-    told = files(tmp_path, [judged("t1", "gamma", long)], ["t1"], gold=True)
-    [text] = drawn_of(told, 3, "chat")
-    [one] = text.readings["fluency"][0].errors or []
-    assert one.severity == 5 and len(one.explanation) < LONGEST_REMARK + 5
+    result = files(tmp_path, [judged("t1", "gamma", long)], ["t1"], gold=True)
+    [text] = drawn_of(result, 3, "chat")
+    [entry] = text.readings["fluency"][0].errors or []
+    assert entry.severity == 5 and len(entry.explanation) < LONGEST_REMARK + 5
     assert text.gold is not None
     assert [(each.start, each.end, each.explanation) for each in text.gold] == [
         (4, 8, "instead: Jays")
@@ -220,27 +228,27 @@ def test_errors_are_told_whole_but_for_very_long_words(tmp_path: Path) -> None:
 
 
 def table() -> list[study.Row]:
-    found = []
+    collected = []
     for judge in ("gamma", "beta"):
-        place = {"aspect": "fluency", "perturbation": "systems"}
+        content = {"aspect": "fluency", "perturbation": "systems"}
         for name in (*spans.LISTED, *spans.NOTED):
-            found.append(study.row("chat", judge, name, 0.5, **place))
+            collected.append(study.row("chat", judge, name, 0.5, **content))
         for form in (*spans.FORMS, *spans.KINDS, *spans.OVERLAPS):
             for level in spans.LEVELS:
-                more = {**place, "form": form, "level": level}
-                found += [
+                more = {**content, "form": form, "level": level}
+                collected += [
                     study.row("chat", judge, name, 0.5, **more) for name in spans.AGREED
                 ]
     perturbed = {"aspect": "fluency", "perturbation": "typos", "degree": "minor"}
-    found.append(study.row("chat", "gamma", "span_match_rate", 0.75, **perturbed))
-    return found
+    collected.append(study.row("chat", "gamma", "span_match_rate", 0.75, **perturbed))
+    return collected
 
 
 @pytest.fixture
 def report(tmp_path: Path) -> Report:
-    told = files(tmp_path, ROWS, ["t1", "t2"], gold=True)
+    result = files(tmp_path, ROWS, ["t1", "t2"], gold=True)
     return study.loaded(
-        study.make(tmp_path, {"spans": table()}, annotated={"chat": told})
+        study.make(tmp_path, {"spans": table()}, annotated={"chat": result})
     )
 
 
@@ -253,7 +261,7 @@ def test_the_section_has_the_tables_and_the_texts(report: Report) -> None:
         and isinstance(agreed, PageFigure)
         and isinstance(listed, PageTable)
     )
-    assert [len(one.columns) for one in (listed, agreed.table)] == [8, 6]
+    assert [len(each.columns) for each in (listed, agreed.table)] == [8, 6]
     assert len(agreed.keys) == 6  # precision, recall and F1 of spans and of words
     assert [line.head for body in listed.bodies for line in body.lines] == [
         "beta",
@@ -265,18 +273,20 @@ def test_the_section_has_the_tables_and_the_texts(report: Report) -> None:
         "other sets",
         "texts with the errors",
     ]
-    assert all(isinstance(one, Fold) for one in folds) and len(folds) == len(names)
-    for one, name in zip(folds, names, strict=True):
-        assert isinstance(one, Fold) and name in one.summary
+    assert all(isinstance(each, Fold) for each in folds) and len(folds) == len(names)
+    for each, name in zip(folds, names, strict=True):
+        assert isinstance(each, Fold) and name in each.summary
     texts = folds[-1].blocks[1:] if isinstance(folds[-1], Fold) else []
-    assert [one.title for one in texts if isinstance(one, Marked)] == ["t1", "t2"]
+    assert [each.title for each in texts if isinstance(each, Marked)] == ["t1", "t2"]
 
 
 def views(report: Report) -> list[Marked]:
     section = section_named("spans", report)
     assert section is not None
-    folds = (one for one in section.blocks if isinstance(one, Fold))
-    return [one for fold in folds for one in fold.blocks if isinstance(one, Marked)]
+    folds = (block for block in section.blocks if isinstance(block, Fold))
+    return [
+        block for fold in folds for block in fold.blocks if isinstance(block, Marked)
+    ]
 
 
 def parts(marking: Marking) -> list[MarkedPart]:
@@ -285,13 +295,13 @@ def parts(marking: Marking) -> list[MarkedPart]:
 
 def test_a_text_is_shown_as_people_and_each_judge_mark_it(report: Report) -> None:
     first, second = views(report)
-    assert [one.who for one in first.markings] == ["", "beta", "gamma"]
-    assert [one.about for one in first.markings] == [
+    assert [each.who for each in first.markings] == ["", "beta", "gamma"]
+    assert [each.about for each in first.markings] == [
         *("1 error", "1 error; verdict 2"),
         "3 errors; verdict 2",
     ]
     # a judge whose reply says nothing is told so, and a text without marks is whole
-    assert [one.about for one in second.markings] == [
+    assert [each.about for each in second.markings] == [
         "0 errors",
         "0 errors; verdict 2",
         "unparsed",
@@ -299,12 +309,12 @@ def test_a_text_is_shown_as_people_and_each_judge_mark_it(report: Report) -> Non
     assert [part.text for part in parts(second.markings[1])] == [TEXT]
     gamma = first.markings[2]
     assert "".join(part.text for part in parts(gamma)) == TEXT
-    told = [
+    texts = [
         (part.text, part.shade, part.sign, part.errors)
         for part in parts(gamma)
         if part.errors
     ]
-    assert told == [
+    assert texts == [
         ("Owls ", "shade-5", "", [0]),
         ("won", "shade-5 several", "5", [0, 1]),
         (" 9 t", "shade-2", "2", [1]),
@@ -315,10 +325,10 @@ def test_a_text_is_shown_as_people_and_each_judge_mark_it(report: Report) -> Non
 
 def test_a_judge_without_a_list_is_not_one_that_finds_nothing(tmp_path: Path) -> None:
     rows = [judged("t1", "gamma") | {"spans": None}, judged("t1", "beta")]
-    told = files(tmp_path, rows, ["t1"], gold=False)
-    made = study.make(tmp_path, {"spans": table()}, annotated={"chat": told})
+    result = files(tmp_path, rows, ["t1"], gold=False)
+    made = study.make(tmp_path, {"spans": table()}, annotated={"chat": result})
     [text] = views(study.loaded(made))
-    assert [(one.who, one.about) for one in text.markings] == [
+    assert [(each.who, each.about) for each in text.markings] == [
         ("beta", "0 errors; verdict 2"),
         ("gamma", "no list; verdict 2"),
     ]
@@ -326,51 +336,53 @@ def test_a_judge_without_a_list_is_not_one_that_finds_nothing(tmp_path: Path) ->
 
 def marking(report: Report, text: str, errors: Sequence[LocatedError]) -> Marking:
     """Return a text as the report shows it with the errors of one judge."""
-    told = AnnotatedText(
+    outcome = AnnotatedText(
         "t1", text, None, {"fluency": [Reading("gamma", None, "ok", errors)]}
     )
-    [found] = views(replace(report, annotated={"chat": [told]}))
-    return found.markings[0]
+    [result] = views(replace(report, annotated={"chat": [outcome]}))
+    return result.markings[0]
 
 
 def test_every_error_is_marked_or_listed(report: Report) -> None:
     # much is marked at the start, so that the text ends early; one has no length
     errors = [error(at * 900, at * 900 + 850) for at in range(30)] + [error(5, 5)]
-    found = marking(report, "word " * 6000, errors)
-    marked = sum(len(group.remarks) for group in found.groups)
-    assert found.about == "31 errors" and 0 < marked < 20
+    result = marking(report, "word " * 6000, errors)
+    marked = sum(len(group.remarks) for group in result.groups)
+    assert result.about == "31 errors" and 0 < marked < 20
     away = [
-        one for one in found.nowhere if one.startswith("in the part that is not shown")
+        each
+        for each in result.nowhere
+        if each.startswith("in the part that is not shown")
     ]
-    assert len(away) == 30 - marked and found.nowhere[-1].startswith("of no length")
+    assert len(away) == 30 - marked and result.nowhere[-1].startswith("of no length")
     # the sign of an error stands once, at its end, even where its middle is left out
     long = marking(report, "x" * 9000, [error(0, 9000, 4)])
     assert [part.sign for part in parts(long)] == ["", "", "4"]
 
 
 @pytest.mark.heavy
-def test_what_is_told_grows_with_the_errors_alone_and_these_are_capped(
+def test_what_is_reported_grows_with_the_errors_alone_and_these_are_capped(
     report: Report,
 ) -> None:
-    told = [
+    collected = [
         LocatedError(at, 2000 - at, 3, "c", "x" * LONGEST_REMARK, "")
         for at in range(300)
     ]
-    found = marking(report, "x" * 2000, told)
-    [group] = [one for one in found.groups if one.remarks]
+    result = marking(report, "x" * 2000, collected)
+    [group] = [each for each in result.groups if each.remarks]
     assert (
         len(group.remarks) == spans.MOST_ERRORS
         and max(len(part.errors) for part in group.parts) == 40
     )
-    assert found.about == "300 errors"
-    assert found.nowhere == ["260 more errors are left out here"]
+    assert result.about == "300 errors"
+    assert result.nowhere == ["260 more errors are left out here"]
     text = AnnotatedText(
-        "t1", "x" * 2000, None, {"fluency": [Reading("gamma", None, "ok", told)]}
+        "t1", "x" * 2000, None, {"fluency": [Reading("gamma", None, "ok", collected)]}
     )
     shorter = text._replace(readings={"fluency": [Reading("gamma", None, "ok", [])]})
     pages = [
-        on_one_page(replace(report, annotated={"chat": [one]}))
-        for one in (text, shorter)
+        on_one_page(replace(report, annotated={"chat": [each]}))
+        for each in (text, shorter)
     ]
     assert len(pages[0]) - len(pages[1]) < 100_000
 
@@ -383,7 +395,7 @@ def test_marked_texts_of_a_dataset_are_capped(report: Report) -> None:
     section = section_named("spans", replace(report, annotated={"chat": texts}))
     assert section is not None and isinstance(section.blocks[-1], Fold)
     hint, *shown = section.blocks[-1].blocks
-    assert [len(one.markings) for one in shown if isinstance(one, Marked)] == [
+    assert [len(each.markings) for each in shown if isinstance(each, Marked)] == [
         151,
         151,
         98,
@@ -396,7 +408,7 @@ def test_marked_texts_of_a_dataset_are_capped(report: Report) -> None:
 
 
 @pytest.mark.heavy
-def test_people_are_told_from_a_judge_of_that_name(report: Report) -> None:
+def test_people_are_distinguished_from_a_judge_of_that_name(report: Report) -> None:
     page = on_one_page(report)
     assert page.count("<strong>marked by people</strong>") == 2  # texts
     assert page.count('<div class="marking by-people">') == 2
@@ -404,7 +416,7 @@ def test_people_are_told_from_a_judge_of_that_name(report: Report) -> None:
 
 
 @pytest.mark.heavy
-def test_what_is_told_stands_once_and_each_mark_names_it(report: Report) -> None:
+def test_what_is_reported_stands_once_and_each_mark_names_it(report: Report) -> None:
     page = on_one_page(report)
     marks = re.findall(
         r'<mark class="[^"]*" tabindex="0" aria-describedby="([^"]+)">', page
@@ -422,7 +434,7 @@ VISIBLE = """[...document.querySelectorAll('.told')].map(one => \
 
 @pytest.mark.heavy
 @needs_browser
-def test_a_browser_shows_what_is_told_by_keyboard_and_lets_it_be_scrolled(
+def test_a_browser_shows_what_is_reported_by_keyboard_and_lets_it_be_scrolled(
     report: Report, tmp_path: Path
 ) -> None:
     errors = [
@@ -430,11 +442,13 @@ def test_a_browser_shows_what_is_told_by_keyboard_and_lets_it_be_scrolled(
         LocatedError(4, 9, 2, "d", "short", ""),
     ]
     errors.append(LocatedError(12, 14, 1, "e", "short", ""))
-    told = AnnotatedText(
+    outcome = AnnotatedText(
         "t1", TEXT, None, {"fluency": [Reading("gamma", None, "ok", errors)]}
     )
     page = tmp_path / "page.html"
-    page.write_text(on_one_page(replace(report, annotated={"chat": [told]})), "utf-8")
+    page.write_text(
+        on_one_page(replace(report, annotated={"chat": [outcome]})), "utf-8"
+    )
     with browser(tmp_path / "browser") as window:
         window.open(page)
         window.value(
@@ -444,15 +458,15 @@ def test_a_browser_shows_what_is_told_by_keyboard_and_lets_it_be_scrolled(
 
         def focused(number: int) -> list[list[str]]:
             window.value(f"document.querySelectorAll('mark')[{number}].focus()")
-            found: list[list[str]] = window.value(VISIBLE)
-            return found
+            result: list[list[str]] = window.value(VISIBLE)
+            return result
 
         assert window.value(VISIBLE) == [[], []]
         assert focused(0) == [[first], []]
         assert focused(3) == [[], [third]]
         assert focused(1) == [[first, second], []]
-        place = "document.querySelector('.told').getBoundingClientRect()"
-        assert window.value(f"{place}.top > 0 && {place}.bottom <= innerHeight")
+        text = "document.querySelector('.told').getBoundingClientRect()"
+        assert window.value(f"{text}.top > 0 && {text}.bottom <= innerHeight")
         # after the last mark of a group the tab key goes into what is long, and on from
         # there
         assert focused(2) == [[second], []]
@@ -485,11 +499,11 @@ def test_the_first_screen_tells_who_finds_what_people_marked(tmp_path: Path) -> 
         for row in table()
     ]
     report = study.loaded(study.make(tmp_path, {"spans": rows}))
-    [dataset] = [one for one in report.datasets if one.id == "chat"]
-    [measure] = [one for one in measures(report, dataset) if one.table == "spans"]
+    [dataset] = [each for each in report.datasets if each.id == "chat"]
+    [measure] = [each for each in measures(report, dataset) if each.table == "spans"]
     assert (measure.name, measure.group) == ("Fluency", "Error spans: F1, same words")
-    values = {one.id: measure.row(one) for one in report.judges}
-    found = {name: row.value for name, row in values.items() if row}
-    assert found == {"gamma": 0.25, "beta": 0.25}
+    values = {each.id: measure.row(each) for each in report.judges}
+    by_key = {name: row.value for name, row in values.items() if row}
+    assert by_key == {"gamma": 0.25, "beta": 0.25}
     unmarked = study.loaded(study.make(tmp_path, {"spans": [rows[0]]}))
     assert not measures(unmarked, dataset)

@@ -38,13 +38,13 @@ def report(folder: Path, prices: dict[str, float], **tables: list[Row]) -> Repor
     return study.loaded(study.make(folder, ours))
 
 
-def figure(told: Report) -> PageFigure:
-    section = section_named("cost", told)
+def figure(message: Report) -> PageFigure:
+    section = section_named("cost", message)
     assert section is not None and isinstance(
         section.blocks[-1], PageTable
     )  # pictures first
-    [found] = [block for block in section.blocks if isinstance(block, PageFigure)]
-    return found
+    [result] = [block for block in section.blocks if isinstance(block, PageFigure)]
+    return result
 
 
 def test_what_costs_nothing_is_set_against_nothing(tmp_path: Path) -> None:
@@ -73,8 +73,8 @@ def test_a_judge_for_which_nothing_is_bought_is_free_as_on_the_first_screen(
 
 
 def test_a_price_has_the_same_words_everywhere(tmp_path: Path) -> None:
-    told = report(tmp_path, {"alpha": 0.0, "gamma": 0.0132})
-    rows = told.rows("cost")
+    result = report(tmp_path, {"alpha": 0.0, "gamma": 0.0132})
+    rows = result.rows("cost")
     assert (
         prices.price_in_words(rows.where(judge="gamma"))
         == "US$ 0.013 per 1\u202f000 judgments"
@@ -83,7 +83,7 @@ def test_a_price_has_the_same_words_everywhere(tmp_path: Path) -> None:
     assert prices.price_in_words(study.typed_rows(unknown)) == "price not known"
     [table] = [
         block
-        for block in section_shown("judges", told).blocks
+        for block in section_shown("judges", result).blocks
         if isinstance(block, JudgeMatrix)
     ]
     [price] = [line.cells[-1] for line in table.lines if line.head == "gamma"]
@@ -98,9 +98,9 @@ def test_a_cheaper_judge_that_is_better_is_named_and_no_crossing_one(
     tmp_path: Path,
 ) -> None:
     # on both aspects: alpha .6 [.5, .7], gamma .7 [.6, .8], beta .2 [.1, .3], rules -.1
-    told = figure(report(tmp_path, PRICES))
-    assert told.summary.startswith("4 judges, from $0.00 to $3.20 per 1\u202f000 ")
-    assert told.summary.endswith("better than `beta`.")
+    result = figure(report(tmp_path, PRICES))
+    assert result.summary.startswith("4 judges, from $0.00 to $3.20 per 1\u202f000 ")
+    assert result.summary.endswith("better than `beta`.")
     dear = figure(report(tmp_path, {**PRICES, "beta": 4.0, "gamma": 0.1}))
     assert dear.summary.endswith("better than `beta`.")
     fair = figure(report(tmp_path, {"alpha": 0.1, "gamma": 3.2}))
@@ -110,24 +110,26 @@ def test_a_cheaper_judge_that_is_better_is_named_and_no_crossing_one(
 def test_every_judge_of_the_figure_stands_in_its_legend_and_numbers(
     tmp_path: Path,
 ) -> None:
-    told = figure(report(tmp_path, PRICES))
-    assert [key.text for key in told.keys] == [
+    result = figure(report(tmp_path, PRICES))
+    assert [key.text for key in result.keys] == [
         "alpha",
         "beta",
         "rules",
         "gamma",
         "the best control",
     ]
-    heads = [line.head for body in told.table.bodies for line in body.lines]
+    heads = [line.head for body in result.table.bodies for line in body.lines]
     assert heads == ["alpha", "beta", "rules", "gamma"]
-    assert told.svg.count("Fluency") == told.svg.count("Coherence") == 1
+    assert result.svg.count("Fluency") == result.svg.count("Coherence") == 1
 
 
 @pytest.mark.heavy
 def test_a_judge_of_unknown_price_is_left_out_and_named(tmp_path: Path) -> None:
-    told = report(tmp_path, {"beta": 0.4, "gamma": 3.2})
-    assert "alpha" not in [key.text for key in figure(told).keys]
-    _, *texts = [block for block in cost.tradeoff(told) if isinstance(block, Paragraph)]
+    result = report(tmp_path, {"beta": 0.4, "gamma": 3.2})
+    assert "alpha" not in [key.text for key in figure(result).keys]
+    _, *texts = [
+        block for block in cost.tradeoff(result) if isinstance(block, Paragraph)
+    ]
     [text] = texts
     assert "price is not known" in text.text and text.text.endswith(
         ": `alpha` and `rules`."
@@ -168,7 +170,7 @@ def test_higher_values_lie_higher_and_intervals_hold_their_dots() -> None:
     assert ends["y2"] < low["y"] < ends["y"] and ends["x"] == low["x"]
 
 
-def test_values_that_are_one_up_to_rounding_can_be_drawn() -> None:
+def test_values_that_are_a_single_up_to_rounding_can_be_drawn() -> None:
     close = bought(1, 0.5, 1.0, 0.9999999999999998, 1.0)
     assert placed(close, bought(2, 5.0, 1.0, 1.0, 1.0))
 
@@ -211,23 +213,23 @@ def test_what_has_no_number_is_counted_by_reason(tmp_path: Path) -> None:
     assert section is not None
     [table] = section.blocks
     assert isinstance(table, PageTable)
-    told = {
+    by_key = {
         line.head: [c.text for c in line.cells]
         for b in table.bodies
         for line in b.lines
     }
     undefined = [row for row in study.agreement() if row["value"] is None]
     constant = [row for row in undefined if row["note"] == "constant judge"]
-    assert told["constant judge"][0] == str(len(constant)) and len(constant) > 1
-    assert told["continuous"][2:] == [
+    assert by_key["constant judge"][0] == str(len(constant)) and len(constant) > 1
+    assert by_key["continuous"][2:] == [
         "kappa_linear",
         "alpha, beta, constant-top, gamma and 4 more",
         "chat, news",
     ]
-    whole = {
+    content = {
         "agreement": [row for row in study.agreement() if row["value"] is not None]
     }
-    defined = study.loaded(study.make(tmp_path, whole))
+    defined = study.loaded(study.make(tmp_path, content))
     assert section_named("unmeasured", defined) is None
 
 
@@ -237,8 +239,8 @@ def test_a_control_leads_only_alone_and_all_of_a_tie_lead(tmp_path: Path) -> Non
         study.row("chat", judge, "spearman", value, aspect="fluency", level="pooled")
         for judge, value in values.items()
     ]
-    told = study.loaded(study.make(tmp_path, {"agreement": rows}))
-    found = [*told.rows("agreement")]
-    assert [row.judge for row in leaders(told.judges, found)] == ["alpha", "beta"]
-    assert [row.judge for row in leaders(told.judges, found[:1])] == ["random"]
-    assert leaders(told.judges, []) == []
+    outcome = study.loaded(study.make(tmp_path, {"agreement": rows}))
+    result = [*outcome.rows("agreement")]
+    assert [row.judge for row in leaders(outcome.judges, result)] == ["alpha", "beta"]
+    assert [row.judge for row in leaders(outcome.judges, result[:1])] == ["random"]
+    assert leaders(outcome.judges, []) == []

@@ -115,7 +115,7 @@ def test_words_that_changed_are_marked_by_hand(
     assert spelled(marked(compared(old, new))) == expected
 
 
-def test_what_is_too_long_to_compare_is_one_change() -> None:
+def test_what_is_too_long_to_compare_is_a_single_change() -> None:
     old, new = "a b c d e f g h", "a X c d e f Y h"
     assert spelled(marked(compared(old, new))).count("[-") == 2
     one_change = compared(old, new, most_words=10)
@@ -139,19 +139,22 @@ def test_a_change_that_nobody_would_see_has_a_sign(text: str, sign: str) -> None
 
 
 @given(st.permutations(["One.", "Two.", "Two.", "Three.", "Four."]), st.integers(0, 9))
-def test_moved_sentences_have_one_number_in_both_texts(
+def test_moved_sentences_have_a_single_number_in_both_texts(
     sentences: list[str], seed: int
 ) -> None:
     text = "  ".join(sentences) + "\n"
     names = {"dataset": "d", "perturbation": "p", "degree": "major"}
-    found = perturb_dataset(
+    result = perturb_dataset(
         "reorder_sentences", {"k": 3}, {"i": text}, seed=seed, **names
     )["i"]
-    both = reordered(text, found.edits)
+    both = reordered(text, result.edits)
     assert both is not None
-    assert ["".join(piece.text for piece in one) for one in both] == [text, found.text]
+    assert ["".join(piece.text for piece in each) for each in both] == [
+        text,
+        result.text,
+    ]
     places = [
-        {one.number: one.text for one in pieces if one.kind == "moved"}
+        {each.number: each.text for each in pieces if each.kind == "moved"}
         for pieces in both
     ]
     assert places[0] == places[1] and list(places[0]) != list(places[1])
@@ -171,8 +174,8 @@ def test_edits_that_move_nothing_are_no_reordering() -> None:
 
 def test_only_what_is_far_from_a_change_is_left_out_of_a_long_text() -> None:
     text = "".join(f"{number:04} " for number in range(1_000))
-    found = shortened(marked(edited(text, [Edit(2_500, "0500", "")])))
-    assert spelled(found) == (
+    result = shortened(marked(edited(text, [Edit(2_500, "0500", "")])))
+    assert spelled(result) == (
         f"{text[:120]}[…2\u202f260 characters…]{text[2_380:2_500]}[-0500-]"
         f"{text[2_504:2_624]}[…2\u202f256 characters…]{text[-120:]}"
     )
@@ -186,8 +189,8 @@ def test_a_long_change_keeps_its_ends_and_very_many_changes_their_beginning() ->
     added = Piece("ins", "y")
     assert shortened([Piece("del", "x" * 9_000), added]) == [end, left_out, end, added]
     many = [Piece("del", "x"), Piece("same", "y")] * 50_000
-    found = shortened(many)
-    assert len(found) < 10_100 and found[-1].text == "89\u202f999 more characters"
+    result = shortened(many)
+    assert len(result) < 10_100 and result[-1].text == "89\u202f999 more characters"
 
 
 @given(
@@ -195,17 +198,17 @@ def test_a_long_change_keeps_its_ends_and_very_many_changes_their_beginning() ->
 )
 def test_what_is_left_out_is_counted(sizes: list[tuple[Any, int]]) -> None:
     pieces = [Piece(kind, "e\u0301\u0323" * size) for kind, size in sizes]
-    found = shortened(pieces)
-    told = sum(
-        int("".join(filter(str.isdigit, one.text)))
-        for one in found
-        if one.kind == "gap"
+    result = shortened(pieces)
+    total = sum(
+        int("".join(filter(str.isdigit, each.text)))
+        for each in result
+        if each.kind == "gap"
     )
-    shown = sum(len(one.text) for one in found if one.kind != "gap")
-    assert told + shown == sum(len(piece.text) for piece in pieces)
+    shown = sum(len(each.text) for each in result if each.kind != "gap")
+    assert total + shown == sum(len(piece.text) for piece in pieces)
     limits = marking.SHOWN
     assert shown <= limits.in_all + 2 * limits.changed + limits.in_full
-    assert all(one.text[0] == "e" for one in found if one.kind != "gap")
+    assert all(each.text[0] == "e" for each in result if each.kind != "gap")
 
 
 # --- what is drawn --------------------------------------------------------------------
@@ -259,7 +262,7 @@ def test_the_order_of_a_table_changes_no_draw(study: Study) -> None:
     first = chosen(study, 7)
     path = study.folder / "targets" / "news" / "cuts.minor.parquet"
     write_table("targets", read_table("targets", path)[::-1], path)
-    assert tuple(one[::-1] for one in chosen(study, 7)) == first
+    assert tuple(each[::-1] for each in chosen(study, 7)) == first
 
 
 @pytest.mark.heavy
@@ -311,7 +314,7 @@ def test_the_marks_of_a_page_are_the_edits_of_the_table(study: Study) -> None:
     assert main.count('<p class="text" dir="auto">') == DRAWN
 
 
-def test_texts_of_other_items_are_deleted_and_inserted_whole(study: Study) -> None:
+def test_texts_of_other_items_are_deleted_and_inserted_complete(study: Study) -> None:
     study.perturbation("replace_text", level="sentence")
     main = study.page().partition("<main>")[2]
     pairs = main.count("</del><ins>")
@@ -341,17 +344,17 @@ def test_a_text_that_failed_is_shown_with_its_reason_and_last_reply(
 ) -> None:
     texts = dict.fromkeys("abc", "The mayor opened the bridge on Monday, at last.")
     study = Study(tmp_path, texts)
-    told = "failed: it has 2 changes, not 1"
+    result = "failed: it has 2 changes, not 1"
     last = "The baker opened the bridge on Friday, at last."
     failed = {
-        "a": (told, ["First try.", last]),
+        "a": (result, ["First try.", last]),
         "b": ("failed: the reply is empty", [""]),
         "c": ("failed: the endpoint refused: " + "no " * 999, ["HTTP 400"]),
     }
     study.made({}, failed)
     html = study.page()
     text = Page(html).text
-    assert told in text and "No text was perturbed." in text and "3 failed" in text
+    assert result in text and "No text was perturbed." in text and "3 failed" in text
     assert "<del>mayor</del><ins>baker</ins>" in html and "First try" not in html
     assert "The text; the last reply is empty" in text
     assert (
@@ -391,7 +394,7 @@ def test_no_text_can_do_harm(kind: str, tmp_path: Path) -> None:
     assert (parsed.wrong, parsed.open) == ([], [])
     assert not {"script", "img"} & {tag for tag, _ in parsed.elements}
     assert not any(
-        name.startswith("on") for _, told in parsed.elements for name in told
+        name.startswith("on") for _, result in parsed.elements for name in result
     )
     assert len(html) < 100_000
     assert not set("\x00\x1b\r\x85\ufffe\u202e\u2066") & set(html)
@@ -417,19 +420,19 @@ def test_the_page_stands_alone_and_leads_back(study: Study) -> None:
     html = study.page()
     parsed = Page(html)
     policies = [
-        told["content"] for told in parsed.named("meta") if "http-equiv" in told
+        result["content"] for result in parsed.named("meta") if "http-equiv" in result
     ]
     style = html.partition("<style>")[2].partition("</style>")[0]
     assert policies == [
         "; ".join([*CLOSED, f"style-src 'sha256-{script_hash(style)}'"])
     ]
     assert "http://" not in html and "https://" not in html and "url(" not in html
-    links = [told["href"] for told in parsed.named("a")]
+    links = [result["href"] for result in parsed.named("a")]
     assert links == ["index.html", "#news"]
-    ids = [told["id"] for _, told in parsed.elements if "id" in told]
+    ids = [result["id"] for _, result in parsed.elements if "id" in result]
     assert ids == ["news", "news.cuts.minor"]
     assert not {"src", "srcset", "action"} & {
-        name for _, told in parsed.elements for name in told
+        name for _, result in parsed.elements for name in result
     }
 
 
@@ -474,15 +477,16 @@ def test_what_is_known_of_an_edit_decides_how_it_is_shown() -> None:
     rule = PerturbationCard(name="", level="sentence", method="rule", kind="once")
 
     def kinds(
-        card: PerturbationCard | None, own: list[Edit] = edits
+        card: PerturbationCard | None, own_part: list[Edit] = edits
     ) -> list[list[str]]:
         return [
-            [piece.kind for piece in one] for one in states(before, after, own, card)
+            [piece.kind for piece in state]
+            for state in states(before, after, own_part, card)
         ]
 
     change = ["del", "ins", "same"]
     assert kinds(rule) == [["moved", "same"] * 2] * 2
     assert kinds(replace(rule, level="word")) == [2 * change]
-    whole = [Edit(0, before, after)]
+    values = [Edit(0, before, after)]
     for card in (None, replace(rule, method="llm"), replace(rule, kind="graded")):
-        assert kinds(card, whole) == kinds(rule, []) == [change]
+        assert kinds(card, values) == kinds(rule, []) == [change]

@@ -24,9 +24,9 @@ def number(statistic: str, ends: Sequence[float] | None, **more: Any) -> Row:
     """Return a row of the dataset with people's ratings: lower end, value, upper
     end.
     """
-    told: Row = {"level": "within_source", "aspect": "fluency", "form": "agreement"}
-    told["judge"] = "alpha"
-    told |= {
+    content: Row = {"level": "within_source", "aspect": "fluency", "form": "agreement"}
+    content["judge"] = "alpha"
+    content |= {
         "n": 24,
         "signature": "s",
         "dataset": "chat",
@@ -37,13 +37,13 @@ def number(statistic: str, ends: Sequence[float] | None, **more: Any) -> Row:
         "value": None,
         "ci_low": None,
         "ci_high": None,
-        "note": told["note"] or "undefined",
+        "note": content["note"] or "undefined",
     }
     if ends is not None:
         known = dict(zip(("ci_low", "value", "ci_high"), ends, strict=True)) | {
-            "note": told["note"]
+            "note": content["note"]
         }
-    return {**told, **known, "statistic": statistic, "n_missing": 0, "n_tied": 0}
+    return {**content, **known, "statistic": statistic, "n_missing": 0, "n_tied": 0}
 
 
 def claimed(
@@ -64,13 +64,13 @@ def claimed(
 
 
 def gap(judge: str, other: str, *ends: float) -> Row:
-    place: Row = {"judge": judge, "judge_b": other, "form": None}
-    return number("difference_normal_scores", ends, **place)
+    content: Row = {"judge": judge, "judge_b": other, "form": None}
+    return number("difference_normal_scores", ends, **content)
 
 
 def paired_test(judge: str, other: str, p: float) -> Row:
-    place: Row = {"judge": judge, "judge_b": other, "form": None}
-    row = number("p_holm_normal_scores", (p, p, p), **place)
+    content: Row = {"judge": judge, "judge_b": other, "form": None}
+    row = number("p_holm_normal_scores", (p, p, p), **content)
     return row | {"ci_low": None, "ci_high": None}
 
 
@@ -80,16 +80,16 @@ def report(
     return study.loaded(study.make(folder, dict(tables), judges=judges or {}))
 
 
-def judge(told: Report, name: str = "alpha") -> ShownJudge:
-    return next(one for one in told.judges if one.id == name)
+def judge(message: Report, name: str = "alpha") -> ShownJudge:
+    return next(each for each in message.judges if each.id == name)
 
 
-def found(told: Report, name: str = "alpha") -> list[ReportedClaim]:
-    return claims(told, judge(told, name))
+def detected(message: Report, name: str = "alpha") -> list[ReportedClaim]:
+    return claims(message, judge(message, name))
 
 
-def said(told: Report, name: str = "alpha") -> str:
-    return sentence(told, judge(told, name), found(told, name))
+def stated(message: Report, name: str = "alpha") -> str:
+    return sentence(message, judge(message, name), detected(message, name))
 
 
 @pytest.mark.parametrize(
@@ -116,17 +116,17 @@ def said(told: Report, name: str = "alpha") -> str:
 def test_a_verdict_is_worded_by_its_outcome_and_reasons(
     tmp_path: Path, outcome: str, reasons: list[str], title: str, words: list[str]
 ) -> None:
-    told = said(report(tmp_path, verdicts=claimed(outcome, *reasons)))
-    assert told.startswith(title) and "Fluency" in told
-    assert all(word in told for word in words)
-    assert "trusted" not in told
+    result = stated(report(tmp_path, verdicts=claimed(outcome, *reasons)))
+    assert result.startswith(title) and "Fluency" in result
+    assert all(word in result for word in words)
+    assert "trusted" not in result
 
 
 def test_a_p_value_without_a_correction_has_no_small_print(tmp_path: Path) -> None:
     number_of, p, verdict = claimed("better")
     for method, notes in (("Holm over 4", ("Holm over 4",)), ("", ())):
-        told = report(tmp_path, verdicts=[number_of, p, verdict | {"method": method}])
-        [body] = evidence(told, found(told)).bodies
+        result = report(tmp_path, verdicts=[number_of, p, verdict | {"method": method}])
+        [body] = evidence(result, detected(result)).bodies
         [line] = body.lines
         assert (line.cells[1].text, line.cells[1].notes) == ("0.031", notes)
 
@@ -136,19 +136,21 @@ def test_trusted_is_grids_ofly_of_a_stated_bar_that_is_met(tmp_path: Path) -> No
     met = report(
         tmp_path / "met", verdicts=claimed("meets", statistic="spearman", **more)
     )
-    assert said(met).startswith("May be trusted, because ") and "Fluency" in said(met)
+    assert stated(met).startswith("May be trusted, because ") and "Fluency" in stated(
+        met
+    )
     missed = report(
         tmp_path / "missed", verdicts=claimed("misses", statistic="spearman", **more)
     )
-    assert said(missed).startswith("Misses the required bar")
-    assert "trusted" not in said(missed)
+    assert stated(missed).startswith("Misses the required bar")
+    assert "trusted" not in stated(missed)
 
 
 def test_a_bar_on_an_undefined_number_says_why(tmp_path: Path) -> None:
     more: Row = {"form": "bar kappa_linear", "level": "pooled", "note": "continuous"}
     rows = claimed("no_claim", ends=None, statistic="kappa_linear", **more)
-    told = said(report(tmp_path, verdicts=rows))
-    assert "the scores are continuous and have no classes" in told
+    result = stated(report(tmp_path, verdicts=rows))
+    assert "the scores are continuous and have no classes" in result
 
 
 def test_a_correlation_of_few_prints_its_n_and_no_number(tmp_path: Path) -> None:
@@ -156,8 +158,8 @@ def test_a_correlation_of_few_prints_its_n_and_no_number(tmp_path: Path) -> None
         row | {"n": 9}
         for row in claimed("no_claim", "no_interval", ends=(0.9, 0.95, 0.99))
     ]
-    told = said(report(tmp_path, verdicts=few))
-    assert "n = 9" in told and "0.95" not in told
+    result = stated(report(tmp_path, verdicts=few))
+    assert "n = 9" in result and "0.95" not in result
 
 
 @pytest.mark.parametrize(
@@ -177,23 +179,23 @@ def test_the_step_beside_one_more_rater_has_its_number_and_what_it_says(
     tmp_path: Path, outcome: str, note: str, words: str
 ) -> None:
     rater = number("as_rater_normal_scores", (-0.1, 0.0, 0.1), note=note)
-    told = said(report(tmp_path, verdicts=[*claimed(outcome), rater]))
-    assert "against one more rater 0.000 [−0.100, 0.100]" in told and words in told
+    result = stated(report(tmp_path, verdicts=[*claimed(outcome), rater]))
+    assert "against one more rater 0.000 [−0.100, 0.100]" in result and words in result
 
 
 @pytest.mark.heavy
-def test_an_average_of_perturbations_is_not_said_to_be_significant(
+def test_an_average_of_perturbations_is_not_reported_to_be_significant(
     tmp_path: Path,
 ) -> None:
-    told = study.loaded(study.make(tmp_path))
-    section = section_named("discernment", told)
+    result = study.loaded(study.make(tmp_path))
+    section = section_named("discernment", result)
     assert section is not None
     figures = [block for block in section.blocks if isinstance(block, PageFigure)]
     summaries = [figure.summary for figure in figures if "average D" in figure.summary]
     assert summaries and all(
-        "several perturbations is not a p-value" in one for one in summaries
+        "several perturbations is not a p-value" in summary for summary in summaries
     )
-    table = matrix(told)
+    table = matrix(result)
     assert table is not None
     assert not any("D_" in column.title for column in table.columns)
 
@@ -203,8 +205,8 @@ def test_people_stand_beside_the_headline_numbers(tmp_path: Path) -> None:
         *claimed("better"),
         number("normal_scores", (0.3, 0.55, 0.7), judge="human"),
     ]
-    told = report(tmp_path, verdicts=rows)
-    table = matrix(told)
+    result = report(tmp_path, verdicts=rows)
+    table = matrix(result)
     assert table is not None
     [people] = table.people
     assert people.cells[0].value == "0.55" and "0.30 to 0.70" in people.cells[0].more
@@ -217,13 +219,13 @@ def test_the_evidence_of_perturbations_has_the_p_that_decides_and_nothing_untest
         row | {"value": None} if row["statistic"] == "p_claim_holm" else row
         for row in perturbation(["noticed", "noticed", "misses"])
     ]
-    place: Row = {"perturbation": study.DAMAGES[0][0], "degree": study.DAMAGES[0][1]}
-    more: Row = {"form": "perturbation", "aspect": None, "level": None, **place}
+    content: Row = {"perturbation": study.DAMAGES[0][0], "degree": study.DAMAGES[0][1]}
+    more: Row = {"form": "perturbation", "aspect": None, "level": None, **content}
     rows.append(number("p_noticed_holm", (0.003, 0.003, 0.003), **more))
-    told = report(tmp_path, verdicts=rows, discernment=of_perturbations())
+    result = report(tmp_path, verdicts=rows, discernment=of_perturbations())
     cells = [
         cell.text
-        for body in evidence(told, found(told)).bodies
+        for body in evidence(result, detected(result)).bodies
         for line in body.lines
         for cell in line.cells
     ]
@@ -243,10 +245,10 @@ def test_evidence_of_one_more_rater_has_its_own_p_and_no_reason_of_another_claim
         ),
         number("p_rater", (0.049, 0.049, 0.049)),
     ]
-    told = report(tmp_path, verdicts=rows)
+    result = report(tmp_path, verdicts=rows)
     [agreement] = (
         [cell.text for cell in line.cells]
-        for body in evidence(told, found(told)).bodies
+        for body in evidence(result, detected(result)).bodies
         for line in body.lines
     )
     assert "0.031" in agreement[1] and "length" in agreement[3]
@@ -259,11 +261,11 @@ def test_a_judge_that_is_given_a_rating_is_praised_for_nothing(tmp_path: Path) -
         *claimed("no_claim", "hinted", ends=(0.85, 0.9, 0.95)),
         *claimed("better", judge="beta", ends=(0.1, 0.2, 0.3)),
     ]
-    told = report(tmp_path, {"alpha": {"hint": "right"}}, verdicts=rows)
-    assert "hint: right" in said(told) and "no claim of agreement" in said(told)
+    result = report(tmp_path, {"alpha": {"hint": "right"}}, verdicts=rows)
+    assert "hint: right" in stated(result) and "no claim of agreement" in stated(result)
     for word in ("Better", "above", "As good", "0.9"):
-        assert word not in said(told)
-    kinds = [claim.kind for claim in found(told, "beta")]
+        assert word not in stated(result)
+    kinds = [claim.kind for claim in detected(result, "beta")]
     assert FIRST not in kinds  # there is no other judge to be above
 
 
@@ -288,18 +290,18 @@ def test_nobody_is_called_better_whose_interval_crosses_or_whose_test_says_no(
         *claimed("better", ends=first),
         *claimed("better", ends=second, judge="beta"),
     ]
-    told = report(
-        tmp_path, verdicts=rows, comparison=[paired_test(*one) for one in tests]
+    result = report(
+        tmp_path, verdicts=rows, comparison=[paired_test(*test) for test in tests]
     )
-    assert (FIRST in [claim.kind for claim in found(told)]) == best
-    page = section_named("evidence", told)
+    assert (FIRST in [claim.kind for claim in detected(result)]) == best
+    page = section_named("evidence", result)
     texts = (
         [block.text for block in page.blocks if isinstance(block, Paragraph)]
         if page
         else []
     )
     assert any("above every other judge on Fluency." in text for text in texts) == best
-    assert FIRST not in [claim.kind for claim in found(told, "beta")]
+    assert FIRST not in [claim.kind for claim in detected(result, "beta")]
 
 
 def test_the_best_of_several_is_claimed_only_where_agreement_itself_holds(
@@ -309,12 +311,12 @@ def test_the_best_of_several_is_claimed_only_where_agreement_itself_holds(
         *claimed("not_shown", "length", ends=(0.5, 0.6, 0.7)),
         *claimed("not_shown", "chance", ends=(-0.2, -0.1, 0.1), judge="beta"),
     ]
-    told = report(tmp_path, verdicts=rows)
-    assert [claim.kind for claim in found(told)] == ["agreement"]
+    result = report(tmp_path, verdicts=rows)
+    assert [claim.kind for claim in detected(result)] == ["agreement"]
 
 
 @pytest.mark.parametrize("turned", [False, True])
-def test_a_paired_difference_that_holds_0_tells_nobody_apart(
+def test_a_paired_difference_that_holds_0_tells_nobody_separate(
     tmp_path: Path, turned: bool
 ) -> None:
     pair = ("beta", "alpha") if turned else ("alpha", "beta")
@@ -323,31 +325,31 @@ def test_a_paired_difference_that_holds_0_tells_nobody_apart(
         *claimed("better", ends=(0.5, 0.6, 0.7)),
         *claimed("better", ends=(0.1, 0.2, 0.3), judge="beta"),
     ]
-    told = report(tmp_path, verdicts=rows, comparison=[row])
-    assert [claim.kind for claim in found(told)] == ["agreement"]
+    result = report(tmp_path, verdicts=rows, comparison=[row])
+    assert [claim.kind for claim in detected(result)] == ["agreement"]
 
 
-def test_a_judge_without_a_score_is_said_to_have_none(tmp_path: Path) -> None:
-    place = {"aspect": "fluency", "perturbation": "systems", "n": 88}
+def test_a_judge_without_a_score_is_reported_to_have_none(tmp_path: Path) -> None:
+    content = {"aspect": "fluency", "perturbation": "systems", "n": 88}
     rows = [
-        study.row("chat", "gamma", "coverage", 0.0, **place),
-        study.row("chat", "gamma", "count_truncated", 88.0, **place),
+        study.row("chat", "gamma", "coverage", 0.0, **content),
+        study.row("chat", "gamma", "count_truncated", 88.0, **content),
     ]
-    told = report(tmp_path, {"gamma": {"max_tokens": 150}}, coverage=rows)
-    assert said(told, "gamma").startswith("Gave no score (88 of 88 replies")
-    assert "cut at max_tokens 150" in said(told, "gamma")
+    result = report(tmp_path, {"gamma": {"max_tokens": 150}}, coverage=rows)
+    assert stated(result, "gamma").startswith("Gave no score (88 of 88 replies")
+    assert "cut at max_tokens 150" in stated(result, "gamma")
 
 
 def perturbation(outcomes: Sequence[str]) -> list[Row]:
     rows = []
     for (perturbation, degree), outcome in zip(study.DAMAGES, outcomes, strict=True):
-        place: Row = {
+        content: Row = {
             "perturbation": perturbation,
             "degree": degree,
             "form": "perturbation",
         }
         more: Row = {"aspect": None, "level": None, "statistic": "D_exact"}
-        rows += claimed(outcome, **place, **more)
+        rows += claimed(outcome, **content, **more)
     return rows
 
 
@@ -361,16 +363,19 @@ def of_perturbations() -> list[Row]:
     ]
 
 
-def test_a_perturbation_is_told_by_its_name_and_counted_where_there_is_much(
+def test_a_perturbation_is_reported_by_its_name_and_counted_given_much(
     tmp_path: Path,
 ) -> None:
     rows = perturbation(["noticed", "noticed", "misses"])
-    told = report(tmp_path, verdicts=rows, discernment=of_perturbations())
-    assert "Better than chance at noticing typos (minor) and typos (major)." in said(
-        told
+    result = report(tmp_path, verdicts=rows, discernment=of_perturbations())
+    assert "Better than chance at noticing typos (minor) and typos (major)." in stated(
+        result
     )
-    assert "Fails at noticing cuts." in said(told)
-    assert {claim.outcome for claim in found(told)} == {Outcome.NOTICED, Outcome.MISSES}
+    assert "Fails at noticing cuts." in stated(result)
+    assert {claim.outcome for claim in detected(result)} == {
+        Outcome.NOTICED,
+        Outcome.MISSES,
+    }
 
 
 def test_the_sentence_on_a_judge_is_the_same_alone_and_above_others(
@@ -380,5 +385,5 @@ def test_the_sentence_on_a_judge_is_the_same_alone_and_above_others(
     alone = report(tmp_path / "alone", verdicts=mine)
     rows = [*mine, *claimed("better", ends=(0.1, 0.2, 0.3), judge="beta")]
     both = report(tmp_path / "both", verdicts=rows)
-    assert FIRST in [claim.kind for claim in found(both)]
-    assert said(both) == said(alone)
+    assert FIRST in [claim.kind for claim in detected(both)]
+    assert stated(both) == stated(alone)

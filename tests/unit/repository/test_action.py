@@ -43,8 +43,10 @@ def test_a_missed_bar_fails_the_step_and_is_annotated(runner: Runner) -> None:
     assert done.returncode == 1 and done.stderr == ""
     lines = done.stdout.splitlines()
     levels = [re.match("::([a-z]+) file=ratings.csv", line) for line in lines]
-    found = [level[1] for level in levels if level is not None]
-    assert found == ["error", "warning", *["notice"] * 10] and len(found) == len(lines)
+    result = [level[1] for level in levels if level is not None]
+    assert result == ["error", "warning", *["notice"] * 10] and len(result) == len(
+        lines
+    )
     assert runner.outputs["exit-code"] == "1"
     assert runner.outputs["verdict"] == "misses"
     content = json.loads(Path(runner.outputs["json"]).read_text("utf-8"))
@@ -156,8 +158,8 @@ def test_texts_are_shown_if_they_may_be(runner: Runner) -> None:
     rows = [{**row, "answer": f"{SECRET} {row['answer']}"} for row in made()]
     write(rows, runner.folder / "ratings.csv")
     done = runner.step("Audit", file="ratings.csv")
-    said = done.stdout + done.stderr + runner.summary_file.read_text("utf-8")
-    assert done.returncode == 0 and SECRET not in said
+    printed = done.stdout + done.stderr + runner.summary_file.read_text("utf-8")
+    assert done.returncode == 0 and SECRET not in printed
     assert SECRET not in Path(runner.outputs["json"]).read_text("utf-8")
     done = runner.step("Audit", file="ratings.csv", texts="true")
     assert SECRET not in done.stdout + done.stderr

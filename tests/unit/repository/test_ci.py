@@ -166,7 +166,7 @@ def test_too_few_passed_tests_fail(checkout: Path) -> None:
 
 
 @pytest.mark.heavy
-def test_a_shallow_clone_fails_with_one_sentence(checkout: Path) -> None:
+def test_a_shallow_clone_fails_with_a_single_sentence(checkout: Path) -> None:
     git(checkout, "commit", "--quiet", "--allow-empty", "-m", "second")
     clone = checkout / "clone"
     git(checkout, "clone", "--quiet", "--depth", "1", f"file://{checkout}", str(clone))
@@ -225,7 +225,7 @@ def is_limit(node: ast.AST) -> bool:
     return isinstance(node.value, int | float) and node.value >= 1
 
 
-def test_bare_limits_are_found() -> None:
+def test_bare_limits_are_detected() -> None:
     waits = "process.wait(20)\nrun(a, timeout=60)\nevent.wait(0.01)\n', '.join(words)\n"
     assert list(bare_limits(waits)) == [1, 2]
     assert list(bare_limits("end = time.monotonic() + 20\n")) == [1]
@@ -234,9 +234,9 @@ def test_bare_limits_are_found() -> None:
 
 
 def test_every_time_limit_of_a_test_goes_through_the_helper() -> None:
-    found = {
+    collected = {
         f"{path.relative_to(HOME)}:{line}"
         for path in sorted((HOME / "tests").rglob("*.py"))
         for line in bare_limits(path.read_text(encoding="utf-8"))
     }
-    assert not found, "write timeout=patience(…): see tests/support/waiting.py"
+    assert not collected, "write timeout=patience(…): see tests/support/waiting.py"

@@ -61,13 +61,13 @@ def test_the_index_names_every_guide_and_reference() -> None:
 
 
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.stem)
-def test_a_guide_has_at_most_150_lines_and_one_title(guide: Path) -> None:
+def test_a_guide_has_no_more_than_150_lines_and_a_single_title(guide: Path) -> None:
     text = guide.read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 150
     assert len(re.findall(r"^# ", FENCE.sub("", text), re.MULTILINE)) == 1
 
 
-def test_the_readme_has_at_most_120_lines() -> None:
+def test_the_readme_has_no_more_than_120_lines() -> None:
     assert len((HOME / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
 
 

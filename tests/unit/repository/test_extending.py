@@ -30,7 +30,7 @@ def examples() -> dict[str, str]:
         textwrap.dedent, re.findall(r"(?:^    .*\n|^\n(?=\n?    ))+", TEXT, re.M)
     )
     named = (re.match(r"\n*# (\S+\.(?:py|yaml))\n", block) for block in blocks)
-    return {found[1]: found.string[found.end() :] for found in named if found}
+    return {result[1]: result.string[result.end() :] for result in named if result}
 
 
 def module(name: str, folder: Path) -> ModuleType:
@@ -47,7 +47,7 @@ def module(name: str, folder: Path) -> ModuleType:
 @pytest.mark.parametrize(
     "name", sorted(name for name in examples() if name.endswith(".py"))
 )
-def test_an_example_of_code_is_imported_and_takes_no_ones_place(
+def test_an_example_of_code_is_imported_and_takes_no_ones_location(
     name: str, tmp_path: Path
 ) -> None:
     assert module(name, tmp_path).__doc__ and not (LIBRARY / name).exists()
@@ -91,7 +91,7 @@ def test_the_examples_do_what_they_say(
 
 
 @pytest.mark.heavy
-def test_the_paths_that_it_names_are_there() -> None:
+def test_the_paths_that_it_names_exist() -> None:
     new = {Path(name).name for name in examples()} | {
         "<id>.yaml",
         "terse.jinja",
@@ -103,7 +103,7 @@ def test_the_paths_that_it_names_are_there() -> None:
         name
         for name in sorted(named)
         if Path(name).name not in new
-        and not any((place / name).exists() for place in places)
+        and not any((location / name).exists() for location in places)
     ]
     assert [name for name in absent if not list(HOME.glob(f"*/**/{name}"))] == []
 

@@ -22,7 +22,7 @@ EXPECTED = {"--require": 1}
 def code_of(name: str, language: str) -> list[str]:
     """Return the lines of shell commands, or the blocks of Python, of a document."""
     text = (HOME / name).read_text("utf-8")
-    blocks = [found[2] for found in BLOCK.finditer(text) if found[1] == language]
+    blocks = [match[2] for match in BLOCK.finditer(text) if match[1] == language]
     if language == "python":
         return blocks
     return [line for block in blocks for line in block.splitlines() if line]
@@ -36,7 +36,7 @@ def test_a_document_for_agents_is_short(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_the_files_that_it_names_are_there(name: str) -> None:
+def test_the_files_that_it_names_exist(name: str) -> None:
     text = (HOME / name).read_text("utf-8")
     named = set(re.findall(r"\b(?:docs|workflow)/[\w./-]+\w", text))
     assert named

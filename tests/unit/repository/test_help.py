@@ -22,7 +22,9 @@ def lines_of(text: str) -> list[str]:
     on.
     """
     result = re.sub(r"\\\n\s*", "", text)
-    return [found[1] for line in result.splitlines() if (found := SHOWN.match(line))]
+    return [
+        observed[1] for line in result.splitlines() if (observed := SHOWN.match(line))
+    ]
 
 
 def blocks(path: Path) -> list[str]:
@@ -78,7 +80,7 @@ def test_command_lines_in_documents_are_read(path: Path) -> None:
         check(block.replace("<study>", "study.yaml"))
 
 
-def test_documents_with_command_lines_are_found() -> None:
+def test_documents_with_command_lines_are_detected() -> None:
     assert sum(len(blocks(path)) for path in DOCUMENTS) > 10
 
 

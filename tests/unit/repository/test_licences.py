@@ -89,7 +89,7 @@ def test_nothing_at_run_time_is_under_the_gpl() -> None:
 
 
 def test_what_is_under_the_gpl_is_used_by_tests_alone() -> None:
-    strict = {one.package for one in licensed(TEST) if one.kind in REFUSED}
+    strict = {each.package for each in licensed(TEST) if each.kind in REFUSED}
     assert strict == {"krippendorff"}
     for path in HOME.glob("scripts/**/*.py"):
         used = re.search(
@@ -132,5 +132,5 @@ def test_the_strictest_licence_decides(licence: str, kind: str) -> None:
 
 
 def test_a_package_of_another_version_is_not_taken_for_the_one_of_the_lock() -> None:
-    [one] = licensed({"numpy": "0.1"})
-    assert one.kind == ABSENT and one.licence == ""
+    [each] = licensed({"numpy": "0.1"})
+    assert each.kind == ABSENT and each.licence == ""

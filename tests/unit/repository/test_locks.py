@@ -63,12 +63,12 @@ def test_every_package_has_a_version_and_hashes_and_no_address(lock: Path) -> No
 
 @pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.stem)
 def test_a_lock_has_what_its_environment_asks_for(lock: Path) -> None:
-    found = {canonicalize_name(name): version for name, version in pins(lock).items()}
+    by_key = {canonicalize_name(name): version for name, version in pins(lock).items()}
     asked = list(wanted(lock.with_suffix(".in")))
     assert len(asked) >= 3
     for requirement in asked:
         assert requirement.specifier.contains(
-            found[canonicalize_name(requirement.name)], prereleases=True
+            by_key[canonicalize_name(requirement.name)], prereleases=True
         ), requirement
 
 
@@ -81,15 +81,15 @@ def test_only_the_environment_without_a_gpu_names_a_build(lock: Path) -> None:
     assert local == ({"torch"} if lock.stem == "vllm-cpu" else set())
 
 
-def test_what_asks_has_one_version_in_all_environments() -> None:
+def test_what_asks_has_a_single_version_in_all_environments() -> None:
     asking = {
         name
         for name in (HOME / "envs" / "asking.in").read_text("utf-8").split("\n")
         if name and not name.startswith("#")
     }
     jobs = [lock for lock in LOCKS if lock.stem != "docs"]
-    told = [{name: pins(lock)[name] for name in asking} for lock in jobs]
-    assert len(asking) > 4 and all(one == told[0] for one in told)
+    collected = [{name: pins(lock)[name] for name in asking} for lock in jobs]
+    assert len(asking) > 4 and all(each == collected[0] for each in collected)
 
 
 def test_environments_are_made_with_the_pip_that_the_tests_install() -> None:
@@ -97,5 +97,5 @@ def test_environments_are_made_with_the_pip_that_the_tests_install() -> None:
     assert pins(envs / "pip.txt") == {"pip": pins(envs / "test.txt")["pip"]}
 
 
-def test_what_snakemakes_own_report_needs_is_there_without_the_tests() -> None:
+def test_what_snakemakes_own_report_needs_exists_without_the_tests() -> None:
     assert "pygments" in pins(HOME / "envs" / "core.txt")

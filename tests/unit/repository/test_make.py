@@ -69,7 +69,7 @@ def test_the_public_workflow_calls_the_lanes_of_ci() -> None:
     """
     workflow = (HOME / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
     lists = re.findall(r"target: \[(.*)\]", workflow)
-    called = {name for one in lists for name in one.split(", ")}
+    called = {name for each in lists for name in each.split(", ")}
     for line in re.findall(r"run: make ([a-z -]+)$", workflow, re.MULTILINE):
         called |= set(line.split())
     lanes = (HOME / ".ci" / "run").read_text(encoding="utf-8")

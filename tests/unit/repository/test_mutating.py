@@ -22,19 +22,19 @@ def ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, int | Non
     monkeypatch.setattr(mutating, "COPY", tmp_path)
     folder = tmp_path / "judgescope/statistics"
     folder.mkdir(parents=True)
-    found: dict[str, int | None] = {
+    by_key: dict[str, int | None] = {
         f"judgescope.statistics.dot.x_{n}": None for n in range(18)
     }
-    found |= {"judgescope.statistics.dot.x_18": 1, "judgescope.statistics.dot.x_19": 1}
+    by_key |= {"judgescope.statistics.dot.x_18": 1, "judgescope.statistics.dot.x_19": 1}
     (folder / "dot.py.meta").write_text(
-        json.dumps({"other": 3, "exit_code_by_key": found})
+        json.dumps({"other": 3, "exit_code_by_key": by_key})
     )
-    return found
+    return by_key
 
 
 def listed_counts() -> dict[str, int | None]:
-    ((_, found),) = mutating.files()
-    return found
+    ((_, result),) = mutating.files()
+    return result
 
 
 def test_a_sample_is_the_same_each_time_and_within_a_larger_one(
@@ -51,9 +51,9 @@ def test_a_sample_is_the_same_each_time_and_within_a_larger_one(
 def test_what_was_found_stays_and_survivors_are_tested_again_where_it_is_asked_for(
     ends: dict[str, int | None],
 ) -> None:
-    (meta, found), *_ = mutating.files()
+    (meta, result), *_ = mutating.files()
     first = next(iter(ends))
-    meta.write_text(json.dumps({"other": 3, "exit_code_by_key": found | {first: 0}}))
+    meta.write_text(json.dumps({"other": 3, "exit_code_by_key": result | {first: 0}}))
     mutating.choose(None, 0, "no such module", again=True)
     assert Counter(listed_counts().values()) == {0: 1, 1: 2, mutating.LEFT_OUT: 17}
     mutating.choose(None, 0, "", again=False)

@@ -139,10 +139,10 @@ def test_the_recipe_requires_what_the_package_requires() -> None:
     content: dict[str, Any] = yaml.safe_load(
         Environment().from_string(text).render(PYTHON="python")
     )
-    run = {str(Requirement(one)) for one in content["requirements"]["run"]}
+    run = {str(Requirement(each)) for each in content["requirements"]["run"]}
     python = f"python{PROJECT['requires-python']}"
     wanted = {*PROJECT["dependencies"], python}
-    assert run == {str(Requirement(one)) for one in wanted}
+    assert run == {str(Requirement(each)) for each in wanted}
     [start] = content["build"]["entry_points"]
     name, _, target = start.partition(" = ")
     assert PROJECT["scripts"] == {name: target}

@@ -45,7 +45,7 @@ def names_the_kind() -> bool:
 def drawn() -> bool:
     form = (CONFIG / "prompts" / "inject-error.jinja").read_text(encoding="utf-8")
     made = perturbations("local-llm-")
-    chains = [one for one in made if isinstance(one, cards.MadePerturbation)]
+    chains = [each for each in made if isinstance(each, cards.MadePerturbation)]
     named = {chain.form for chain in chains}
     alone = "sub_aspects" not in form and "error.name" in form
     return named == {"inject-error"} and alone
@@ -53,7 +53,9 @@ def drawn() -> bool:
 
 def anchored() -> bool:
     sets = perturbations("global-llm-")
-    anchors = [one.anchors for one in sets if isinstance(one, cards.GradedPerturbation)]
+    anchors = [
+        each.anchors for each in sets if isinstance(each, cards.GradedPerturbation)
+    ]
     forms = {(anchor.form, anchor.max_tokens) for anchor in anchors if anchor}
     return forms == {("analyze-compare-anchors", 1024)}
 
@@ -87,8 +89,8 @@ def clean() -> bool:
 
 def ended() -> bool:
     every = [READER.read("judge", name, where="") for name in READER.names("judge")]
-    lists = [one for one in every if getattr(one, "form", "") == "annotate"]
-    return all(one.stop == ["Error 9:"] for one in lists)
+    lists = [each for each in every if getattr(each, "form", "") == "annotate"]
+    return all(each.stop == ["Error 9:"] for each in lists)
 
 
 def impartial() -> bool:
@@ -104,23 +106,23 @@ def study(name: str) -> dict[str, Any]:
 
 def datasets(name: str) -> list[cards.Dataset]:
     listed = study(name)["datasets"]
-    return [READER.read("dataset", one, where="") for one in listed]
+    return [READER.read("dataset", each, where="") for each in listed]
 
 
 def six_of_a_hundred() -> bool:
     result = datasets("discernment")
-    sizes = {one.select.n for one in result if one.select}
+    sizes = {each.select.n for each in result if each.select}
     # SummEval has a hundred articles
     return (
         len(result) == 6
-        and len({one.task for one in result}) == 4
+        and len({each.task for each in result}) == 4
         and sizes == {100, None}
     )
 
 
 def fifty_nine() -> bool:
     listed = study("discernment")["perturbations"]
-    made = [READER.read("perturbation", one, where="") for one in listed]
+    made = [READER.read("perturbation", each, where="") for each in listed]
     cells = [
         degree
         for dataset in datasets("discernment")
@@ -143,11 +145,11 @@ def four_tasks() -> bool:
 
 def demonstrated() -> bool:
     listed = study("confusion")["perturbations"]
-    made = [READER.read("perturbation", one, where="") for one in listed]
+    made = [READER.read("perturbation", each, where="") for each in listed]
     shown = [
-        len(one.demonstrations)
-        for one in made
-        if isinstance(one, cards.MadePerturbation) and one.demonstrations
+        len(each.demonstrations)
+        for each in made
+        if isinstance(each, cards.MadePerturbation) and each.demonstrations
     ]
     return len(made) == 18 and shown == [10] * 14
 

@@ -48,7 +48,7 @@ BEFORE = [row(), row(judge="k", note="few"), row(statistic="n_items", value=None
 
 
 def test_the_same_rows_in_another_order_and_by_another_version_are_equal() -> None:
-    after = [dict(one, signature="v:2") for one in BEFORE[::-1]]
+    after = [dict(each, signature="v:2") for each in BEFORE[::-1]]
     assert compared(BEFORE, after) == []
 
 
@@ -65,7 +65,7 @@ def test_the_same_rows_in_another_order_and_by_another_version_are_equal() -> No
         ("note", "few"),
     ],
 )
-def test_one_changed_cell_is_a_difference_of_its_column(
+def test_a_single_changed_cell_is_a_difference_of_its_column(
     column: str, value: Any
 ) -> None:
     after = [row(**{column: value}), *BEFORE[1:]]
@@ -100,8 +100,8 @@ def test_a_table_that_is_missing_or_new_is_reported() -> None:
 
 def test_a_renamed_column_is_a_difference_unless_the_map_has_it() -> None:
     after = [
-        {("ci_low" if key == "lo" else key): value for key, value in one.items()}
-        for one in BEFORE
+        {("ci_low" if key == "lo" else key): value for key, value in each.items()}
+        for each in BEFORE
     ]
     assert compared(BEFORE, after) == [("ci_low", "new"), ("lo", "gone")]
     mapped = read_renames(["kind,old,new", "column,lo,ci_low"])

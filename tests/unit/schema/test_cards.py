@@ -244,7 +244,7 @@ def test_yaml_cannot_make_objects(tmp_path: Path) -> None:
         load_yaml(path)
 
 
-def test_card_is_found_by_file_name(tmp_path: Path) -> None:
+def test_card_is_detected_by_file_name(tmp_path: Path) -> None:
     path = write(tmp_path / "other.yaml", "aspect: mine\nname: M\ndefinition: d\n")
     with pytest.raises(UserError, match="file name"):
         read_card("aspect", path)
@@ -313,7 +313,7 @@ def test_wrong_studies(change: dict[str, object], part: str) -> None:
     assert part in str(caught.value)
 
 
-def test_a_wrong_part_of_a_value_with_several_forms_is_one_problem() -> None:
+def test_a_wrong_part_of_a_value_with_several_forms_is_a_single_problem() -> None:
     study = {"study": "s", "datasets": ["d"], "judges": ["a"], "methods": ["agreement"]}
     with pytest.raises(UserErrors) as caught:
         validate_card("study", study | {"require": {"f1": {"a": "x"}}}, "s.yaml")
@@ -378,7 +378,7 @@ def test_the_values_of_a_scale_are_the_numbers_that_people_write() -> None:
     assert RatingScale(min=0, max=1, step=0.1).values() == tenths
 
 
-def test_a_study_that_is_not_there_names_the_one_that_was_meant(
+def test_a_study_that_is_missing_names_the_one_that_was_meant(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -496,7 +496,7 @@ def test_every_price_is_plausible_and_names_where_and_when_it_was_read(
     assert result.price == row
 
 
-def test_a_price_holds_for_one_model_at_one_host() -> None:
+def test_a_price_holds_for_a_single_model_at_a_single_host() -> None:
     row = TABLE[0]
     for host, name in (
         ("127.0.0.1", row.model),

@@ -62,13 +62,13 @@ def test_no_other_name_is_known(name: str) -> None:
 
 def test_values_are_written_by_their_kind() -> None:
     actual = [
-        written(*one)
-        for one in [("pearson", -0.5), ("p_asymptotic", 1e-9), ("tie_rate", 0.25)]
+        written(*each)
+        for each in [("pearson", -0.5), ("p_asymptotic", 1e-9), ("tie_rate", 0.25)]
     ]
     assert actual == ["\N{MINUS SIGN}0.500", "<0.0001", "25\u202f%"]
 
 
-def test_a_statistic_has_the_group_and_place_of_its_declaration() -> None:
+def test_a_statistic_has_the_group_and_location_of_its_declaration() -> None:
     first, second = declare("odd", one=percent("1", "a"), two=percent("{} twice", "b"))
     assert (first.name, first.group, first.position) == ("one", "odd", 0)
     assert (second.name, second.group, second.position) == ("two_{}", "odd", 1)
@@ -164,6 +164,6 @@ def test_a_methods_job_imports_the_declarations_of_its_statistics(table: str) ->
     named = set().union(*map(strings_of, files))
     declaring = [import_module(name) for name in reached if ".statistics." in name]
     declared = {
-        one.name for module in declaring for one in getattr(module, "DECLARED", ())
+        each.name for module in declaring for each in getattr(module, "DECLARED", ())
     }
     assert declared and named & set(STATISTICS) <= declared

@@ -32,8 +32,8 @@ def chosen(folder: Path, replies: dict[str, list[str]], **fields: Any) -> list[R
     targets = []
     for target in [*RATINGS, "blank"]:
         text = " " if target == "blank" else f"Text {target}."
-        place = {"dataset": "d", "target": target, "item": f"i-{target}"}
-        targets.append({**place, "text": text, "status": "ok"})
+        content = {"dataset": "d", "target": target, "item": f"i-{target}"}
+        targets.append({**content, "text": text, "status": "ok"})
     write_table("targets", table_of("targets", targets), folder / "targets")
     write_table("ratings", table_of("ratings", rows_of_people()), folder / "ratings")
     answers = []

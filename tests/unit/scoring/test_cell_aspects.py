@@ -167,7 +167,7 @@ def test_each_aspect_is_read_on_its_scale_and_aggregated_by_its_rule(
     assert [*hashes] == ["judgments/systems/j", "scores/systems/j"]
 
 
-def test_a_part_is_what_it_is_in_a_cell_of_its_own(
+def test_a_separate_part_is_what_it_is_in_a_cell(
     spec: ScoreSpec, tmp_path: Path
 ) -> None:
     score(spec)
@@ -182,10 +182,12 @@ def test_a_part_is_what_it_is_in_a_cell_of_its_own(
                 )
             )
             for kind in ("judgments", "scores"):
-                whole, own = (
+                complete, own_part = (
                     getattr(cell_files(each, "j"), kind) for each in (tmp_path, folder)
                 )
-                assert read_part(kind, whole, *pair).equals(read_table(kind, own)), pair
+                assert read_part(kind, complete, *pair).equals(
+                    read_table(kind, own_part)
+                ), pair
 
 
 def test_what_goes_wrong_names_the_aspect(spec: ScoreSpec) -> None:

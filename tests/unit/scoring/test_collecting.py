@@ -122,8 +122,8 @@ def cells(tmp_path: Path) -> Cells:
 
 
 def counted(row: Row) -> tuple[Any, ...]:
-    place = row["perturbation"], row["judge"], row["aspect"]
-    return (*place, row["status"], row["rule"], row["n"])
+    values = row["perturbation"], row["judge"], row["aspect"]
+    return (*values, row["status"], row["rule"], row["n"])
 
 
 def test_statuses_are_counted_by_cell_aspect_and_rule(cells: Cells) -> None:
@@ -142,8 +142,8 @@ def test_facts_of_an_aspect_are_in_its_first_row_alone(cells: Cells) -> None:
     facts = ("served", "cut", "cut_parts", "n_shown", "n_asked_again")
     of_cell = {}
     for row in cells.collect()["statuses"]:
-        place = row["perturbation"], row["judge"], row["aspect"], row["status"]
-        of_cell[place] = tuple(row[name] for name in facts)
+        values = row["perturbation"], row["judge"], row["aspect"], row["status"]
+        of_cell[values] = tuple(row[name] for name in facts)
     assert of_cell[SYSTEMS, "it", "clear", "ok"] == (["m-1 fp"], 1, ["source"], 2, 1)
     assert of_cell[SYSTEMS, "it", "clear", "unparsed"] == (None,) * 5
     terse = of_cell[SYSTEMS, "it", "clear.terse", "ok"]
@@ -211,7 +211,7 @@ def test_confidences_are_those_of_judges_that_have_one(cells: Cells) -> None:
     assert sets == {"original": 0.8, "systems": None}
 
 
-def test_scores_of_all_cells_are_in_one_table(cells: Cells) -> None:
+def test_scores_of_all_cells_are_in_a_single_table(cells: Cells) -> None:
     rows = cells.collect()["scores"]
     values = [row["value"] for row in rows]
     assert sorted(values) == [1.0, 2.0, 3.0, 4.0, 8.0]

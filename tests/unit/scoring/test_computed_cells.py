@@ -120,7 +120,7 @@ def test_what_a_judge_does_not_apply_to_gets_no_value(policy: Policy) -> None:
     assert score(policy, UNASKED, UNASKED) == (None, 2, "mean")
 
 
-def test_one_value_of_two_draws_is_enough() -> None:
+def test_a_single_value_of_two_draws_is_enough() -> None:
     assert score("wrong", READ, UNREAD) == (4.0, 1, "mean")
     assert score("worst", READ, UNASKED) == (4.0, 1, "mean")
 
@@ -131,7 +131,7 @@ def test_random_values_are_those_of_the_seed_and_lie_on_the_scale() -> None:
     assert first[0] is not None and 2.0 <= first[0] <= 14 / 3
 
 
-def test_a_supervisor_is_shown_each_text_on_one_line() -> None:
+def test_a_supervisor_is_shown_each_text_on_a_single_line() -> None:
     words = ("two\nlines", "why  so", 3, "made \t up")
     assert _shown(LocatedSpan(*words, None, None, None, "not_found")) == {
         "location": "two lines",

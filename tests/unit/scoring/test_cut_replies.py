@@ -129,14 +129,16 @@ def test_stop_is_sent_and_is_part_of_the_key_only_where_it_is_set() -> None:
     plain, stopped = (
         request_of(LOCAL, judge, message, seed=1, wants=w) for w in ({}, wants)
     )
-    [one], [other] = (list(engine.spans(Work(each, (0,)))) for each in (plain, stopped))
-    assert "stop" not in engine.sampling(one) and engine.sampling(other)["stop"] == [
+    [entry], [other] = (
+        list(engine.spans(Work(each, (0,)))) for each in (plain, stopped)
+    )
+    assert "stop" not in engine.sampling(entry) and engine.sampling(other)["stop"] == [
         "\n",
         "END",
     ]
 
 
-def test_one_card_alone_says_where_replies_end(tmp_path: Path) -> None:
+def test_a_single_card_alone_says_where_replies_end(tmp_path: Path) -> None:
     judge = Judge.model_validate(
         {"judge": "j", "model": "m", "form": "f", "stop": ["END"]}
     )

@@ -69,7 +69,7 @@ def test_too_few_members_make_no_score(least: int, value: float | None) -> None:
 
 def test_a_text_is_lost_unless_members_do_not_apply_to_it() -> None:
     """What is lost counts against a judge; what it cannot judge does not."""
-    lost, alien = ({"target": "a", "value": None, "status": one} for one in LOST)
+    lost, alien = ({"target": "a", "value": None, "status": each} for each in LOST)
     scored: dict[str, Any] = {"target": "a", "value": 4}
     for rows, status in (
         ((scored, scored, lost), "ok"),
@@ -159,9 +159,9 @@ def test_by_hand() -> None:
 @pytest.mark.heavy
 def test_all_vectors_of_five_scores_as_exact_fractions_say() -> None:
     vectors = list(product(range(1, 6), repeat=5))
-    found = [outliers(vector) for vector in vectors]
-    assert found == [by_fractions(vector) for vector in vectors]
-    assert sum(map(any, found)) == sum(map(sum, found)) == 60
+    collected = [outliers(vector) for vector in vectors]
+    assert collected == [by_fractions(vector) for vector in vectors]
+    assert sum(map(any, collected)) == sum(map(sum, collected)) == 60
 
 
 def test_floats_miss_29_of_the_60() -> None:
@@ -231,8 +231,8 @@ def merged(*annotators: Sequence[ErrorSpan], least: float = 0.5) -> Merged:
     )
 
 
-def places_of(found: Merged) -> list[tuple[str | None, int | None]]:
-    return [(error.location, error.severity) for error in found.errors]
+def places_of(expected: Merged) -> list[tuple[str | None, int | None]]:
+    return [(error.location, error.severity) for error in expected.errors]
 
 
 def test_merging_by_hand() -> None:
@@ -296,7 +296,7 @@ def test_each_occurrence_of_equal_words_is_an_error_of_its_own() -> None:
     assert [error.severity for error in result.errors] == [3, 2]
 
 
-def test_errors_without_a_place_are_one_where_they_say_the_same() -> None:
+def test_errors_without_a_location_are_one_where_they_say_the_same() -> None:
     result = merged(
         [error(None, 3, "The score is left out."), error("Kemba  Walker", 2)],
         [error(None, 2, "the score is left out."), error("kemba walker", None)],
@@ -342,9 +342,9 @@ def test_the_order_of_annotators_and_errors_does_not_matter(
     lists: list[list[LocatedSpan]], least: float, rng: random.Random
 ) -> None:
     result = merge_spans(lists, TEXT, least=least)
-    mixed = [rng.sample(one, len(one)) for one in rng.sample(lists, len(lists))]
+    mixed = [rng.sample(entry, len(entry)) for entry in rng.sample(lists, len(lists))]
     assert merge_spans(mixed, TEXT, least=least) == result
-    given = [one for each in lists for one in each]
+    given = [entry for each in lists for entry in each]
     assert bool(result.errors) == bool(given) and len(result.errors) <= MOST
     assert len(result.errors) + result.dropped <= len(given)
     if given and result.dropped == 0:

@@ -60,8 +60,8 @@ def member(*draws: Draw, target: str = "t", estimator: str = "mean") -> ScoredCe
     return table_of("judgments", rows), table_of("scores", [{**cell, **score}])
 
 
-def whys(found: Any) -> list[list[str]]:
-    return [[error.explanation for error in errors] for errors in found["t"]]
+def whys(expected: Any) -> list[list[str]]:
+    return [[error.explanation for error in errors] for errors in expected["t"]]
 
 
 def test_a_member_is_heard_with_its_first_parsed_draw() -> None:
@@ -78,13 +78,13 @@ def test_half_of_the_draws_make_a_score_whatever_stands_in_for_the_others() -> N
         member((None, None), (None, None), (3, [])),
     )
     exact = [
-        exact_scores(*one)["t"] for one in (half, less, member((2.3, []), (2.4, [])))
+        exact_scores(*each)["t"] for each in (half, less, member((2.3, []), (2.4, [])))
     ]
     assert exact == [3, None, Fraction(47, 20)]
 
 
 @pytest.mark.parametrize(("estimator", "score"), [("mode", 5), ("first", 4)])
-def test_other_estimators_have_their_own_score(estimator: str, score: int) -> None:
+def test_other_estimators_have_separate_score(estimator: str, score: int) -> None:
     drawn = member((4, []), (5, []), (5, []), estimator=estimator)
     assert exact_scores(*drawn) == {"t": score}
 
@@ -110,7 +110,7 @@ def test_an_outlier_is_not_heard(last: float, out: bool) -> None:
 
 
 @pytest.mark.parametrize("draws", [3, 7, 97])
-def test_an_outlier_of_means_of_draws_is_one_exactly(draws: int) -> None:
+def test_an_outlier_of_means_of_draws_is_a_single_exactly(draws: int) -> None:
     """Of 5, 5, 5, 5 and 5 - d the last is two deviations away, whatever d: no float
     decides.
     """
@@ -140,13 +140,13 @@ def test_by_rule_overlapping_errors_are_one_and_the_worst() -> None:
     )
 
 
-def test_a_supervisor_is_asked_where_there_is_an_error_and_located_anew() -> None:
+def test_a_supervisor_is_asked_given_an_error_and_located_anew() -> None:
     lists = heard([member((3, [flaw("why")])), member((5, []))], min_annotators=1)
     assert [target for target, _ in with_errors(lists)] == ["t"]
     text = "Error 1:\nLocation: the mat\nExplanation: none is there\nSeverity: 5"
     answer = {"target": "t", "text": text, "finish": "stop", "status": "ok"}
-    told = by_supervisor(lists, {"t": MAT}, [answer])["t"]
-    [error] = told.errors or ()
+    result = by_supervisor(lists, {"t": MAT}, [answer])["t"]
+    [error] = result.errors or ()
     assert (MAT[error.start : error.end], error.severity, error.match) == (
         "the mat",
         5,

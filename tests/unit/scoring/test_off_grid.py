@@ -101,7 +101,7 @@ def test_no_choice_moves_a_value_into_the_scale_or_touches_one_on_it(
     assert parse("Score: 4.0", scale=scale, finish="stop").rule == "labelled"
 
 
-def test_every_status_has_its_word_and_its_place() -> None:
+def test_every_status_has_its_word_and_its_location() -> None:
     assert set(STATUSES) == WORDS.keys() == {"ok", "not_applicable", *NO_VALUE}
     assert OFF_GRID in NO_VALUE
 
@@ -115,7 +115,7 @@ def test_every_status_has_its_word_and_its_place() -> None:
         {"estimator": "logprob_mean"},
     ],
 )
-def test_a_rule_of_its_own_takes_no_other(keys: dict[str, str]) -> None:
+def test_a_separate_rule_takes_no_other(keys: dict[str, str]) -> None:
     with pytest.raises(ValidationError, match="off_grid"):
         Judge.model_validate({"judge": "j", "model": "m", "off_grid": "round", **keys})
     assert Judge.model_validate({"judge": "j", "model": "m", **keys}).off_grid == "drop"
@@ -164,12 +164,12 @@ def test_the_remedy_is_reported_wherever_such_values_are_counted(
         "ok": Counter({"labelled": 7}),
         "off_grid": Counter({"labelled.off_grid": 3}),
     }
-    told = dict(coverage.counts_by_status(statuses))
-    assert told["count_off_grid"].value == 3
+    result = dict(coverage.counts_by_status(statuses))
+    assert result["count_off_grid"].value == 3
     assert coverage.share_parsed(statuses).value == 0.7
-    assert "labelled.off_grid 3" in told["count_off_grid"].note
-    assert OFF_GRID_REMEDY in told["count_off_grid"].note
-    assert OFF_GRID_REMEDY not in told["count_ok"].note
+    assert "labelled.off_grid 3" in result["count_off_grid"].note
+    assert OFF_GRID_REMEDY in result["count_off_grid"].note
+    assert OFF_GRID_REMEDY not in result["count_ok"].note
     row = {"dataset": "d", "judge": "mine", "statistic": "count_off_grid", "value": 3.0}
     written = table_of("results", [row | {"level": "", "aspect": ""}])
     write_table("results", written, tmp_path / "tables" / "coverage.parquet")

@@ -86,8 +86,8 @@ def test_estimators_are_what_exact_arithmetic_gives(seed: int) -> None:
 def test_a_score_needs_half_of_its_draws(estimator: str) -> None:
     table = np.array([[1, NAN, NAN], [1, 1, NAN], [2, NAN, NAN], [NAN, NAN, NAN]])
     planned = np.array([3, 3, 2, 2])
-    found, given = scores(table, planned, estimator)
-    assert np.array_equal(found, [NAN, 1, 2, NAN], equal_nan=True)
+    result, given = scores(table, planned, estimator)
+    assert np.array_equal(result, [NAN, 1, 2, NAN], equal_nan=True)
     assert given.tolist() == [1, 2, 1, 0]
 
 
@@ -97,8 +97,8 @@ def test_without_any_draw_there_is_no_score(
     estimator: str, shape: tuple[int, int]
 ) -> None:
     with np.errstate(all="ignore"):
-        found, given = scores(np.empty(shape), np.zeros(shape[0], np.int64), estimator)
-    assert len(found) == len(given) == shape[0] and np.isnan(found).all()
+        result, given = scores(np.empty(shape), np.zeros(shape[0], np.int64), estimator)
+    assert len(result) == len(given) == shape[0] and np.isnan(result).all()
 
 
 @pytest.mark.parametrize("estimator", sorted({*ESTIMATORS} - {"first"}))
@@ -113,12 +113,12 @@ def test_the_first_draw_is_the_score_whatever_the_others_say() -> None:
     table = rng.integers(1, 11, size=(300, 10)) / 1.0
     table[rng.random(table.shape) < 0.2] = NAN
     others = np.column_stack([table[:, 0], rng.permuted(table[:, 1:], axis=1)])
-    for one in (table, others):
-        assert np.array_equal(ESTIMATORS["first"](one), table[:, 0], equal_nan=True)
+    for each in (table, others):
+        assert np.array_equal(ESTIMATORS["first"](each), table[:, 0], equal_nan=True)
 
 
 def test_a_cell_has_a_score_per_target_sorted_and_counts_what_was_not_parsed() -> None:
-    said = [
+    values = [
         ("b", "4"),
         ("a", "3"),
         ("b", "none"),
@@ -137,7 +137,7 @@ def test_a_cell_has_a_score_per_target_sorted_and_counts_what_was_not_parsed() -
                 "text": text,
             }
             | {"aspect": "x", "key": "k", "finish": "stop", "status": "ok"}
-            for index, (target, text) in enumerate(said)
+            for index, (target, text) in enumerate(values)
         ],
     )
     part = CellPart("d", "systems", "j", "x")
@@ -147,7 +147,7 @@ def test_a_cell_has_a_score_per_target_sorted_and_counts_what_was_not_parsed() -
         parser=PARSERS.target("number"),
         estimator="mean",
     )
-    judged, found = score_part(answers, reading, part=part)
+    judged, result = score_part(answers, reading, part=part)
     assert judged["status"].to_pylist() == [
         "ok",
         "ok",
@@ -156,13 +156,13 @@ def test_a_cell_has_a_score_per_target_sorted_and_counts_what_was_not_parsed() -
         "unparsed",
         "unparsed",
     ]
-    told = ["target", "value", "n_draws", "n_missing"]
-    assert [tuple(row.values()) for row in found.select(told).to_pylist()] == [
+    outcome = ["target", "value", "n_draws", "n_missing"]
+    assert [tuple(row.values()) for row in result.select(outcome).to_pylist()] == [
         ("a", 4.0, 2, 0),
         ("b", 4.0, 2, 1),
         ("c", None, 2, 2),
     ]
-    assert isinstance(found, pa.Table) and set(found["judge"].to_pylist()) == {"j"}
+    assert isinstance(result, pa.Table) and set(result["judge"].to_pylist()) == {"j"}
 
 
 def test_the_strength_of_a_choice_is_in_its_judgment() -> None:
@@ -220,11 +220,12 @@ def test_errors_are_located_in_the_text_that_was_judged() -> None:
     assert scores["value"].to_pylist() == [3, 3, 5]
     spans = dict(zip("abc", judgments["spans"].to_pylist(), strict=True))
     actual = [
-        (one["start"], one["end"], one["match"], one["severity"]) for one in spans["a"]
+        (each["start"], each["end"], each["match"], each["severity"])
+        for each in spans["a"]
     ]
     assert actual == [(6, 13, "exact", 2), (None, None, "not_found", 5)]
-    assert [one["location"] for one in spans["a"]] == ["the the", "a horse"]
-    assert [(one["start"], one["end"], one["match"]) for one in spans["b"]] == [
+    assert [each["location"] for each in spans["a"]] == ["the the", "a horse"]
+    assert [(each["start"], each["end"], each["match"]) for each in spans["b"]] == [
         (0, 7, "normalised"),
         (9, 16, "exact"),
     ]
@@ -318,20 +319,23 @@ def test_the_mean_of_the_values_by_their_probabilities(
     assert expectation(expected, message, values) == pytest.approx(mean, abs=1e-12)
 
 
-def test_the_verdict_is_found_behind_what_comes_before_it() -> None:
+def test_the_verdict_is_detected_behind_what_comes_before_it() -> None:
     """Numbers in the reasoning are not the verdict."""
-    said = ["Of", " 5", " facts", " one", " is", " wrong", ".\n", "Rating", ":", " 2"]
-    told = [spot((token, 1)) for token in said]
-    told[-1] = spot((" 2", 0.75), (" 3", 0.25))
-    assert expectation([*told, spot(("\n", 1))], "2", DIGITS) == pytest.approx(
+    values = ["Of", " 5", " facts", " one", " is", " wrong", ".\n", "Rating", ":", " 2"]
+    collected = [spot((token, 1)) for token in values]
+    collected[-1] = spot((" 2", 0.75), (" 3", 0.25))
+    assert expectation([*collected, spot(("\n", 1))], "2", DIGITS) == pytest.approx(
         2.25, abs=1e-12
     )
 
 
-def test_ten_is_distinguished_from_one_where_one_came() -> None:
+def test_ten_is_distinguished_from_one_where_a_single_came() -> None:
     """P(10) = .6 x .5, P(1) = .6 x .5 (an end and a full stop), P(9) = .4."""
-    told = [spot(("1", 0.6), ("9", 0.4)), spot(("0", 0.5), ("<end>", 0.3), (".", 0.2))]
-    assert expectation(told, "10", TEN) == pytest.approx(
+    values = [
+        spot(("1", 0.6), ("9", 0.4)),
+        spot(("0", 0.5), ("<end>", 0.3), (".", 0.2)),
+    ]
+    assert expectation(values, "10", TEN) == pytest.approx(
         10 * 0.3 + 1 * 0.3 + 9 * 0.4, abs=1e-12
     )
 
@@ -340,8 +344,8 @@ def test_one_or_ten_is_unknown_where_neither_came() -> None:
     """Of 1 the share that would have gone on to 10 is not told: (9 x .6 + 8 x .2) /
     .8.
     """
-    told = [spot(("9", 0.6), ("8", 0.2), ("1", 0.2)), spot(("<end>", 1))]
-    assert expectation(told, "9", TEN) == pytest.approx(8.75, abs=1e-12)
+    values = [spot(("9", 0.6), ("8", 0.2), ("1", 0.2)), spot(("<end>", 1))]
+    assert expectation(values, "9", TEN) == pytest.approx(8.75, abs=1e-12)
     assert expectation([spot(("1", 0.9), ("9", 0.1))], "1", TEN) == pytest.approx(
         1.8, abs=1e-12
     )
@@ -351,14 +355,14 @@ def test_halves_are_followed_over_three_tokens() -> None:
     """3 (ends) .8 x .25, 3.5 .8 x .75 x .5, 3.0 is 3 only as 3; 4 cannot be told from
     4.5.
     """
-    told = [
+    values = [
         spot(("3", 0.8), ("4", 0.2)),
         spot((".", 0.75), ("", 0.25)),
         spot(("5", 0.5)),
     ]
     known = 0.8 * 0.25, 0.8 * 0.75 * 0.5
     wanted = (3 * known[0] + 3.5 * known[1]) / sum(known)
-    assert expectation(told, "3.5", HALVES) == pytest.approx(wanted, abs=1e-12)
+    assert expectation(values, "3.5", HALVES) == pytest.approx(wanted, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -382,10 +386,10 @@ def test_it_lies_within_the_scale_and_no_order_of_the_others_matters(
     weights: list[float], random: Any
 ) -> None:
     shares = [weight / sum(weights) for weight in weights]
-    told = [(str(value), log(share)) for value, share in enumerate(shares, 1)]
+    collected = [(str(value), log(share)) for value, share in enumerate(shares, 1)]
     wanted = sum(value * share for value, share in enumerate(shares, 1))
-    random.shuffle(told)
-    result = expectation([told], told[0][0], DIGITS)
+    random.shuffle(collected)
+    result = expectation([collected], collected[0][0], DIGITS)
     assert (
         result == pytest.approx(wanted, abs=1e-9)
         and result is not None
@@ -459,13 +463,13 @@ def test_without_probabilities_nothing_is_made_up() -> None:
 
 
 def test_samples_count_where_the_card_allows_it_and_are_called_a_mean() -> None:
-    told = [
+    values = [
         ("a", "4", None),
         ("a", "5", None),
         ("b", "2", None),
         ("b", "no idea", None),
     ]
-    assert cell(*told, samples=True) == [("a", 4.5, 0, "mean"), ("b", 2.0, 1, "mean")]
+    assert cell(*values, samples=True) == [("a", 4.5, 0, "mean"), ("b", 2.0, 1, "mean")]
 
 
 def test_probabilities_are_not_used_by_other_estimators() -> None:

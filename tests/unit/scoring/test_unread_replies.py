@@ -164,9 +164,9 @@ def test_check_shows_unread_recorded_replies(
     corrected.add_recorded(CELL, answers)
     assert list(corrected.lines())[1] == f"  {CORRECT_READ}"
     rule = {"pattern": "(like|Choice:) (?P<verdict>one|two|A)", "map": MEANINGS}
-    whole = recorded(tmp_path, read=rule)
-    whole.add_recorded(CELL, answers)
-    assert not list(whole.lines())
+    complete = recorded(tmp_path, read=rule)
+    complete.add_recorded(CELL, answers)
+    assert not list(complete.lines())
 
 
 MEANINGS = {"one": "A", "two": "B"}

@@ -33,15 +33,15 @@ def accuracy(
     x: Any, y: Any, *, leave_one_out: bool = False
 ) -> tuple[Estimate, float | None]:
     (a, source), (b, _) = grid(x), grid(y)
-    found, epsilon = acc_eq(a, b, source, weights=None, leave_one_out=leave_one_out)
-    return found.estimate, epsilon
+    result, epsilon = acc_eq(a, b, source, weights=None, leave_one_out=leave_one_out)
+    return result.estimate, epsilon
 
 
 @pytest.mark.parametrize("name", ["m1", "m2"])
 def test_vectors(name: str) -> None:
     vector = next(v for v in load("wmt_style") if v["id"] == f"{name}.acc_eq_opt.item")
-    found, epsilon = accuracy(vector["inputs"]["metric"], vector["inputs"]["gold"])
-    assert found.value == pytest.approx(vector["expected"]["acc_eq"], rel=1e-9)
+    result, epsilon = accuracy(vector["inputs"]["metric"], vector["inputs"]["gold"])
+    assert result.value == pytest.approx(vector["expected"]["acc_eq"], rel=1e-9)
     assert epsilon == vector["expected"]["epsilon"]
 
 
@@ -50,19 +50,21 @@ def test_by_hand() -> None:
     # then 1; of source 1: y all equal, x 1 2 4: none right at 0, one at 1, two at 2,
     # all at 3
     x, y = [[1, 1], [3, 2], [3, 4]], [[1, 5], [2, 5], [2, 5]]
-    found, epsilon = accuracy(x, y)
-    assert found.value == pytest.approx((1 + 1 / 3) / 2) and epsilon == 1.0
+    result, epsilon = accuracy(x, y)
+    assert result.value == pytest.approx((1 + 1 / 3) / 2) and epsilon == 1.0
     left_out, _ = accuracy(x, y, leave_one_out=True)
     # source 0 at the best epsilon of source 1 (3): 1/3; source 1 at that of source 0
     # (0): 0
     assert left_out.value == pytest.approx((1 / 3 + 0) / 2)
-    assert found.n == 2 and found.n_tied == 1
+    assert result.n == 2 and result.n_tied == 1
 
 
 def naive(x: Any, y: Any, source: Any, leave_one_out: bool) -> float:
     """Compute it pair by pair, for each epsilon."""
-    found = ([*combinations(np.flatnonzero(source == s), 2)] for s in np.unique(source))
-    pairs = [np.array(each).T for each in found if each]
+    result = (
+        [*combinations(np.flatnonzero(source == s), 2)] for s in np.unique(source)
+    )
+    pairs = [np.array(each).T for each in result if each]
     epsilons = np.unique([0.0, *(d for i, j in pairs for d in np.abs(x[i] - x[j]))])
 
     def shares(i: Any, j: Any) -> Any:
@@ -75,7 +77,10 @@ def naive(x: Any, y: Any, source: Any, leave_one_out: bool) -> float:
     totals = each.sum(axis=0) - (each if leave_one_out else np.zeros_like(each))
     return float(
         np.mean(
-            [own[int(t.argmax())] for own, t in zip(each, totals.round(9), strict=True)]
+            [
+                own_part[int(t.argmax())]
+                for own_part, t in zip(each, totals.round(9), strict=True)
+            ]
         )
     )
 
@@ -86,8 +91,8 @@ def test_it_equals_counting_pair_by_pair(seed: int, leave_one_out: bool) -> None
     rng = np.random.default_rng(seed)
     source = rng.integers(0, 8, 40)
     x, y = rng.integers(1, 9, 40).astype(float), rng.integers(1, 5, 40).astype(float)
-    found, _ = acc_eq(x, y, source, weights=None, leave_one_out=leave_one_out)
-    assert found.estimate.value == pytest.approx(
+    result, _ = acc_eq(x, y, source, weights=None, leave_one_out=leave_one_out)
+    assert result.estimate.value == pytest.approx(
         naive(x, y, source, leave_one_out), abs=1e-12
     )
 
@@ -101,12 +106,12 @@ def test_the_interval_takes_the_thresholds_as_given_and_is_that_of_a_mean() -> N
     x, y = rng.integers(1, 9, 60).astype(float), rng.integers(1, 5, 60).astype(float)
     each = []
     for s in range(12):
-        rest, own = source != s, source == s
+        rest, holds = source != s, source == s
         codes = np.unique(source[rest], return_inverse=True)[1]
         epsilon = acc_eq(x[rest], y[rest], codes, weights=None, leave_one_out=False)[1]
         assert epsilon is not None
         i, j = np.triu_indices(5, 1)
-        dx, dy = (v[own][i] - v[own][j] for v in (x, y))
+        dx, dy = (v[holds][i] - v[holds][j] for v in (x, y))
         each.append(
             float(
                 np.mean(np.where(np.abs(dx) <= epsilon, 0, np.sign(dx)) == np.sign(dy))
@@ -124,8 +129,8 @@ def test_the_interval_takes_the_thresholds_as_given_and_is_that_of_a_mean() -> N
 
 def test_missing_targets_and_single_texts_make_no_pair() -> None:
     x, y = [[1, 1, 1], [2, NAN, 2], [3, 3, 3]], [[1, 1, NAN], [2, 2, NAN], [3, NAN, 3]]
-    found, _ = accuracy(x, y)
-    assert (found.value, found.n, found.n_missing) == (1, 1, 4)
+    result, _ = accuracy(x, y)
+    assert (result.value, result.n, result.n_missing) == (1, 1, 4)
     nothing, epsilon = accuracy([[1, 2]], [[1, 2]])
     assert (nothing.value, nothing.note, epsilon) == (None, REASONS.no_source, None)
     assert accuracy([[1], [2]], [[1], [2]], leave_one_out=True)[0].value is None
@@ -301,7 +306,7 @@ def test_the_rank_sum_is_that_of_scipy(seed: int) -> None:
     x = rng.integers(1, 6, (3, 20)).astype(float)
     x[0, :4] = np.nan
     for pair in pairs_of(x):
-        a, b = (x[one][~np.isnan(x[one])] for one in (pair.first, pair.second))
+        a, b = (x[each][~np.isnan(x[each])] for each in (pair.first, pair.second))
         pvalue = mannwhitneyu(
             a, b, alternative="greater", method="asymptotic", use_continuity=False
         ).pvalue
@@ -311,8 +316,8 @@ def test_the_rank_sum_is_that_of_scipy(seed: int) -> None:
 
 def test_what_nobody_scores_has_no_p_and_equal_scores_have_a_half() -> None:
     nan = np.nan
-    apart = pairs_of([[1, 2, nan, nan], [nan, nan, 3, 4]])[0]
-    assert apart.paired is None and apart.rank_sum is not None and apart.sizes == (2, 2)
+    pairs = pairs_of([[1, 2, nan, nan], [nan, nan, 3, 4]])[0]
+    assert pairs.paired is None and pairs.rank_sum is not None and pairs.sizes == (2, 2)
     [equal] = pairs_of([[3, 3, 3], [3, 3, 3]])
     assert (equal.paired, equal.rank_sum) == (0.5, 0.5)
 

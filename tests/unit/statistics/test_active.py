@@ -50,20 +50,20 @@ def test_the_mean_is_that_of_the_published_formula() -> None:
     rounds = []
     for n in (20, 10):
         rounds.append(draw(rng, draw_chances(rng.random(60), n), n))
-    found = active_mean(judged, truth, rounds, WIDE)
+    result = active_mean(judged, truth, rounds, WIDE)
     p = fitted(judged, truth, round_weights(rounds))
     g = np.zeros(60)
-    for one in rounds:
-        g += one.planned / 30 * (p + one.drawn / one.chances * (truth - p))
-    assert found.value == pytest.approx(g.mean())
+    for each in rounds:
+        g += each.planned / 30 * (p + each.drawn / each.chances * (truth - p))
+    assert result.value == pytest.approx(g.mean())
 
 
 def test_a_judge_that_errs_by_a_line_alone_is_corrected_to_people_exactly() -> None:
     rng = np.random.default_rng(3)
     truth = rng.normal(size=200)
-    one = draw(rng, draw_chances(rng.random(200), 30), 30)
-    found = active_mean(2 * truth + 5, truth, [one], WIDE)
-    assert found.value == pytest.approx(truth.mean())
+    each = draw(rng, draw_chances(rng.random(200), 30), 30)
+    result = active_mean(2 * truth + 5, truth, [each], WIDE)
+    assert result.value == pytest.approx(truth.mean())
 
 
 def test_a_judge_that_turns_quality_round_is_not_used() -> None:
@@ -74,10 +74,10 @@ def test_a_judge_that_turns_quality_round_is_not_used() -> None:
 def test_the_order_of_sources_changes_nothing() -> None:
     rng = np.random.default_rng(5)
     truth, judged = rng.normal(size=(2, 80))
-    one = draw(rng, draw_chances(rng.random(80), 30), 30)
+    each = draw(rng, draw_chances(rng.random(80), 30), 30)
     order = rng.permutation(80)
-    turned = DrawnRound(one.chances[order], one.drawn[order], 30)
-    first = active_mean(judged, truth, [one], WIDE)
+    turned = DrawnRound(each.chances[order], each.drawn[order], 30)
+    first = active_mean(judged, truth, [each], WIDE)
     second = active_mean(judged[order], truth[order], [turned], WIDE)
     assert first.value == pytest.approx(second.value)
     assert first.ci_low == pytest.approx(second.ci_low)
@@ -86,23 +86,23 @@ def test_the_order_of_sources_changes_nothing() -> None:
 def test_more_looks_have_wider_intervals() -> None:
     rng = np.random.default_rng(6)
     truth, judged = rng.normal(size=(2, 80))
-    one = draw(rng, draw_chances(np.ones(80), 30), 30)
+    each = draw(rng, draw_chances(np.ones(80), 30), 30)
     widths = []
     for looks in (1, 5):
-        found = active_mean(judged, truth, [one], WIDE, looks=looks)
-        assert found.ci_low is not None and found.ci_high is not None
-        widths.append(found.ci_high - found.ci_low)
-    assert widths[0] < widths[1] and "level 1 − .05/5" in found.method
+        result = active_mean(judged, truth, [each], WIDE, looks=looks)
+        assert result.ci_low is not None and result.ci_high is not None
+        widths.append(result.ci_high - result.ci_low)
+    assert widths[0] < widths[1] and "level 1 − .05/5" in result.method
 
 
 def test_drawn_sources_without_a_rating_are_counted() -> None:
     rng = np.random.default_rng(7)
     truth, judged = rng.normal(size=(2, 80))
-    one = draw(rng, draw_chances(np.ones(80), 40), 40)
-    missing = np.flatnonzero(one.drawn)[:5]
+    each = draw(rng, draw_chances(np.ones(80), 40), 40)
+    missing = np.flatnonzero(each.drawn)[:5]
     truth[missing] = NAN
-    found = active_mean(judged, truth, [one], WIDE)
-    assert found.n_missing == 5 and "5 drawn sources have no rating" in found.note
+    result = active_mean(judged, truth, [each], WIDE)
+    assert result.n_missing == 5 and "5 drawn sources have no rating" in result.note
 
 
 def test_few_or_equal_ratings_have_no_interval() -> None:
@@ -129,8 +129,8 @@ def test_an_error_that_all_systems_share_counts_for_nothing_beside_differences()
     judged = rng.normal(size=(50, 3))
     shared = rng.normal(size=(50, 1))
     squares = source_errors(judged, np.tile(shared, 3), np.ones(50))
-    own = source_errors(judged, shared + rng.normal(size=(50, 3)), np.ones(50))
-    assert np.nanmean(squares) < 0.2 * np.nanmean(own)
+    own_part = source_errors(judged, shared + rng.normal(size=(50, 3)), np.ones(50))
+    assert np.nanmean(squares) < 0.2 * np.nanmean(own_part)
 
 
 def test_errors_that_follow_a_feature_are_predicted_and_others_not() -> None:
@@ -148,7 +148,7 @@ def test_errors_that_follow_a_feature_are_predicted_and_others_not() -> None:
             assert high > 2 * errors[feature[:, 0] > 0].mean()
 
 
-def test_a_rated_source_does_not_predict_its_own_error() -> None:
+def test_a_rated_source_does_not_predict_its_error() -> None:
     squares = np.array([100.0] + [1.0] * 29)
     _, without = predicted_errors(np.ones((30, 1)), squares)
     assert without[0] == pytest.approx(1.0)
@@ -170,10 +170,10 @@ def seldom_wrong(rng: np.random.Generator, size: int) -> tuple[Floats, Floats]:
 
 def test_a_judge_that_errs_on_too_few_rated_sources_is_not_used() -> None:
     judged, rated = seldom_wrong(np.random.default_rng(10), 2000)
-    one = draw(np.random.default_rng(11), draw_chances(np.ones(2000), 60), 60)
-    found = active_mean(judged, rated, [one], (0.0, 1.0))
-    assert "errs on fewer than 10 rated sources" in found.note
-    assert np.ptp(fitted(judged, rated, round_weights([one]))) == 0
+    each = draw(np.random.default_rng(11), draw_chances(np.ones(2000), 60), 60)
+    result = active_mean(judged, rated, [each], (0.0, 1.0))
+    assert "errs on fewer than 10 rated sources" in result.note
+    assert np.ptp(fitted(judged, rated, round_weights([each]))) == 0
 
 
 @pytest.mark.simulation
@@ -182,9 +182,9 @@ def test_intervals_beside_a_judge_that_seldom_errs_hold_the_truth() -> None:
     for seed in range(600):
         rng = np.random.default_rng([12, seed])
         judged, rated = seldom_wrong(rng, 2000)
-        one = draw(rng, draw_chances(np.ones(2000), 30), 30)
-        found = active_mean(judged, rated, [one], (0.0, 1.0))
-        if found.ci_low is not None and found.ci_high is not None:
+        each = draw(rng, draw_chances(np.ones(2000), 30), 30)
+        result = active_mean(judged, rated, [each], (0.0, 1.0))
+        if result.ci_low is not None and result.ci_high is not None:
             given += 1
-            held += found.ci_low <= 0.5 <= found.ci_high
+            held += result.ci_low <= 0.5 <= result.ci_high
     assert given > 400 and held / given >= 0.93

@@ -60,7 +60,7 @@ def test_anchors_are_of_least_cost_of_other_sources_first_and_of_one_rating_only
     assert few == [[0], []]
 
 
-def test_the_terms_are_those_of_the_paper_with_one_beyond_the_ends() -> None:
+def test_the_terms_are_those_of_the_paper_with_a_single_beyond_the_ends() -> None:
     outcomes = np.array(
         [[[1.0, 1], [0, -1], [-1, -1]]]
     )  # above 1, level with 2, below 3
@@ -89,12 +89,12 @@ def test_ties_go_to_smaller_first_term_then_usual_errors_then_lower_rating() -> 
 
 @given(OUTCOMES)
 def test_a_scale_turned_round_gives_the_rating_turned_round(outcomes: Floats) -> None:
-    there = estimated_ratings(outcomes, np.zeros((4, 3)))
+    present = estimated_ratings(outcomes, np.zeros((4, 3)))
     back = estimated_ratings(-outcomes[:, ::-1], np.zeros((4, 3)))
-    clear = ~there.tied & (there.rating >= 0)
-    assert np.array_equal(there.rating[clear], 2 - back.rating[clear])
-    assert there.margin == pytest.approx(back.margin)
-    assert np.array_equal(there.rating < 0, back.rating < 0)
+    clear = ~present.tied & (present.rating >= 0)
+    assert np.array_equal(present.rating[clear], 2 - back.rating[clear])
+    assert present.margin == pytest.approx(back.margin)
+    assert np.array_equal(present.rating < 0, back.rating < 0)
 
 
 def simulated(accuracy: float, end: float, n: int = 3000) -> list[float]:
@@ -108,13 +108,13 @@ def simulated(accuracy: float, end: float, n: int = 3000) -> list[float]:
 
     rng = np.random.default_rng(8)
     truth = rng.integers(5, size=n)
-    apart = truth[:, None, None] - np.arange(5)[None, :, None] + np.zeros((1, 1, 5))
-    right = norm.cdf(apart * norm.ppf(np.sqrt(accuracy)))
+    separate = truth[:, None, None] - np.arange(5)[None, :, None] + np.zeros((1, 1, 5))
+    right = norm.cdf(separate * norm.ppf(np.sqrt(accuracy)))
     ahead, back = (rng.random(right.shape) < right for _ in range(2))
     outcomes = np.where(ahead & back, 1.0, np.where(~ahead & ~back, -1.0, 0.0))
-    neighbours = np.abs(apart) == 1
+    neighbours = np.abs(separate) == 1
     result = comparator_accuracy(
-        outcomes[neighbours], np.sign(apart[neighbours]), neighbours.any()
+        outcomes[neighbours], np.sign(separate[neighbours]), neighbours.any()
     )
     assert result.value == pytest.approx(accuracy, abs=0.01)
     rating = estimated_ratings(outcomes, np.zeros((n, 5)), end=end).rating
@@ -141,11 +141,11 @@ def test_a_comparator_is_right_where_it_names_the_better_and_nowhere_else() -> N
 
 
 def test_pairs_within_a_source_go_with_it() -> None:
-    own = np.arange(12)
-    right = np.where(own < 6, 1.0, -1.0)
+    own_part = np.arange(12)
+    right = np.where(own_part < 6, 1.0, -1.0)
     every = np.ones(12, dtype=bool)
     within = comparator_accuracy(
-        right, np.ones(12), every, np.array([own, own]), deletions(12)
+        right, np.ones(12), every, np.array([own_part, own_part]), deletions(12)
     )
     # 6 of 12, and 5 or 6 of 11 without a source
     expected = jackknife_t(0.5, [5 / 11] * 6 + [6 / 11] * 6, "logit")
@@ -176,8 +176,8 @@ def test_a_balanced_choice_takes_the_clearest_of_each_rating_in_turn() -> None:
 
 
 def test_the_most_diverse_begin_with_the_medoid_and_go_to_the_farthest() -> None:
-    place = np.array([0.0, 0.4, 0.5, 1.0])
-    alike = 1 - np.abs(place[:, None] - place)
+    values = np.array([0.0, 0.4, 0.5, 1.0])
+    alike = 1 - np.abs(values[:, None] - values)
     assert most_diverse(alike, 1) == [
         1
     ]  # 1 and 2 are as central as each other: the first

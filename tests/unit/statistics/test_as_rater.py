@@ -73,8 +73,8 @@ def test_a_judge_drawn_like_a_rater_has_mean_0(  # type: ignore[no-untyped-def]
     values = []
     for _ in range(60):
         drawn = raters(rng, r + 1, rng.normal(0, spread, r + 1))
-        (found,) = as_rater(of, drawn[0], [drawn[1:]], against=against).values()
-        values.append(found.difference.rows[0])
+        (result,) = as_rater(of, drawn[0], [drawn[1:]], against=against).values()
+        values.append(result.difference.rows[0])
     error = np.std(values, ddof=1) / len(values) ** 0.5
     assert abs(np.mean(values)) <= 3 * error
 
@@ -154,14 +154,15 @@ def test_without_deletions_there_is_the_difference_alone() -> None:
         return {"kappa_linear": on_classes(y, x, SCALE, SOURCE, None)["kappa_linear"]}
 
     people = raters(np.random.default_rng(2), 4, np.zeros(4))
-    alone, whole = (
+    alone, complete = (
         as_rater(value, people[0], [people[1:]], against="each")["kappa_linear"]
         for value in (bare, kappa)
     )
-    assert alone.difference.rows == pytest.approx(whole.difference.rows[:1])
+    assert alone.difference.rows == pytest.approx(complete.difference.rows[:1])
     assert alone.difference.estimate.ci_low is None and alone.share.value is None
     assert (
-        whole.difference.estimate.ci_low is not None and whole.share.value is not None
+        complete.difference.estimate.ci_low is not None
+        and complete.share.value is not None
     )
 
 
@@ -171,7 +172,7 @@ def test_terms_of_a_copied_rater_cancel_and_the_order_of_raters_is_nothing(  # t
 ) -> None:
     rng = np.random.default_rng(3)
     people = raters(rng, 3, np.zeros(3))
-    (whole,) = as_rater(of, people[0], [people], against=against).values()
+    (complete,) = as_rater(of, people[0], [people], against=against).values()
     terms = []
     for number in (1, 2):
         others = np.delete(people, number, axis=0)
@@ -180,12 +181,14 @@ def test_terms_of_a_copied_rater_cancel_and_the_order_of_raters_is_nothing(  # t
             (a,), (b,) = of(people[0], gold).values(), of(people[number], gold).values()
             terms.append((a.rows - b.rows)[0])
     # those of rater 0 itself are 0
-    assert whole.difference.rows[0] == pytest.approx(sum(terms) / 3 / (len(terms) / 2))
+    assert complete.difference.rows[0] == pytest.approx(
+        sum(terms) / 3 / (len(terms) / 2)
+    )
     (moved,) = as_rater(of, people[0], [people[[2, 0, 1]]], against=against).values()
-    assert moved.difference.rows == pytest.approx(whole.difference.rows)
+    assert moved.difference.rows == pytest.approx(complete.difference.rows)
 
 
-def test_constant_people_and_one_rater_are_undefined() -> None:
+def test_constant_people_and_a_single_rater_are_undefined() -> None:
     rng = np.random.default_rng(4)
     judge, *people = raters(rng, 3, np.zeros(3))
     flat = as_rater(pearson, judge, [np.full((3, judge.size), 4.0)], against="mean")[
@@ -204,7 +207,7 @@ def test_constant_people_and_one_rater_are_undefined() -> None:
 
 
 @pytest.mark.simulation
-def test_sorted_slots_are_found_and_shuffled_and_cost_a_rater_nothing() -> None:
+def test_sorted_slots_are_detected_and_shuffled_and_cost_a_rater_nothing() -> None:
     rng = np.random.default_rng(5)
     gaps, bare = [], []
     for _ in range(12):
@@ -218,8 +221,10 @@ def test_sorted_slots_are_found_and_shuffled_and_cost_a_rater_nothing() -> None:
             "pearson"
         ].difference
         gaps.append(difference.rows[0])
-        whole = as_rater(pearson, judge, [slots], against="mean")["pearson"].difference
-        bare.append(whole.rows[0])
+        complete = as_rater(pearson, judge, [slots], against="mean")[
+            "pearson"
+        ].difference
+        bare.append(complete.rows[0])
         assert f"{SHUFFLES} shuffles" in difference.estimate.method
     assert abs(np.mean(gaps)) < 3 * np.std(gaps, ddof=1) / 12**0.5 + 0.01
     assert rating_tables(slots, SOURCE, False, lambda: rng)[0] is slots
@@ -241,8 +246,8 @@ def test_a_rater_of_few_texts_is_a_slot() -> None:
 def test_the_share_has_fiellers_interval() -> None:
     rng = np.random.default_rng(7)
     judge, *people = raters(rng, 4, np.zeros(4))
-    found = as_rater(pearson, judge, [np.array(people)], against="mean")["pearson"]
-    share = found.share
+    result = as_rater(pearson, judge, [np.array(people)], against="mean")["pearson"]
+    share = result.share
     assert (
         share.value is not None
         and share.ci_low is not None
@@ -282,11 +287,11 @@ def test_difference_is_as_good_worse_or_undecided_with_the_sources_needed() -> N
     assert decided(difference(0.0, 0.01), 0.05) == RaterVerdict.AS_GOOD
     assert decided(difference(-0.2, 0.02), 0.05) == RaterVerdict.WORSE
     vague = difference(-0.02, 0.1)
-    said = decided(vague, 0.05)
-    assert said.startswith(RaterVerdict.UNDECIDED)
+    text = decided(vague, 0.05)
+    assert text.startswith(RaterVerdict.UNDECIDED)
     lo, hi = vague.estimate.ci_low, vague.estimate.ci_high
     assert lo is not None and hi is not None
-    needed = int(said.split()[-2])
+    needed = int(text.split()[-2])
     assert (hi - lo) / 2 * (SOURCES / needed) ** 0.5 <= 0.05 < (hi - lo) / 2
     # the claim's p is that of the interval
     p = vague.p_above(-0.05)
@@ -319,14 +324,14 @@ def test_each_rater_against_the_mean_of_the_others() -> None:
         others = np.nanmean(np.delete(table, rater, axis=0), axis=0)
         known = ~np.isnan(table[rater])
         want.append(stats.kendalltau(table[rater][known], others[known]).statistic)
-    one = result["kendall_b", "pooled"]
-    assert one.value == pytest.approx(np.mean(want), abs=1e-12)
+    each = result["kendall_b", "pooled"]
+    assert each.value == pytest.approx(np.mean(want), abs=1e-12)
     assert (
-        one.ci_low is not None
-        and one.ci_high is not None
-        and one.ci_low < np.mean(want) < one.ci_high
+        each.ci_low is not None
+        and each.ci_high is not None
+        and each.ci_low < np.mean(want) < each.ci_high
     )
-    assert (one.n, one.n_missing) == (78, 2)
+    assert (each.n, each.n_missing) == (78, 2)
 
 
 def test_each_rater_against_every_other() -> None:
@@ -347,16 +352,16 @@ def test_each_rater_against_every_other() -> None:
     )
 
 
-def test_raters_without_a_value_are_counted_and_one_rater_has_no_ceiling() -> None:
+def test_raters_without_a_value_are_counted_and_a_single_rater_has_no_ceiling() -> None:
     table = ratings()
     table[2] = 3
-    found = ceilings(pooled, table, against="mean")["pearson", "pooled"]
-    assert found.value is not None and found.note == "undefined for 1 of 3"
+    result = ceilings(pooled, table, against="mean")["pearson", "pooled"]
+    assert result.value is not None and result.note == "undefined for 1 of 3"
     assert ceilings(pooled, np.full((3, 80), 2.0), against="mean")[
         "pearson", "pooled"
     ].note == ("constant judge")
     alone = ceilings(pooled, ratings(raters=1), against="mean")
-    assert all(one.value is None for one in alone.values())
+    assert all(each.value is None for each in alone.values())
 
 
 def alt(judge: Any, ratings: Any, **keys: Any) -> tuple[Estimate, Estimate]:
@@ -380,7 +385,7 @@ def test_the_advantage_by_hand() -> None:
     assert (rate.n, advantage.n, advantage.n_missing) == (3, 12, 0)
 
 
-def test_one_target_a_source_is_the_papers_t_test() -> None:
+def test_a_single_target_a_source_is_the_papers_t_test() -> None:
     rng = np.random.default_rng(0)
     truth = rng.integers(1, 6, 60)
     ratings = np.clip(truth + rng.integers(-1, 2, (3, 60)), 1, 5).astype(float)
@@ -388,8 +393,8 @@ def test_one_target_a_source_is_the_papers_t_test() -> None:
     p = []
     for rater in range(3):
         others = np.delete(ratings, rater, axis=0)
-        own, its = ((others == v).mean(axis=0) for v in (ratings[rater], judge))
-        difference = (own >= its).astype(float) - (its >= own)
+        own_part, its = ((others == v).mean(axis=0) for v in (ratings[rater], judge))
+        difference = (own_part >= its).astype(float) - (its >= own_part)
         p.append(stats.ttest_1samp(difference, 0.1, alternative="less").pvalue)
     adjusted = stats.false_discovery_control(p, method="by")
     rate, _ = alt(judge, ratings)
@@ -404,10 +409,10 @@ def test_texts_as_units_are_the_papers_t_test_whatever_their_sources() -> None:
     truth = np.clip(3 + rng.integers(-2, 3, 8)[source] + rng.integers(-1, 2, 80), 1, 5)
     ratings = np.clip(truth + rng.integers(-1, 2, (3, 80)), 1, 5).astype(float)
     judge = np.clip(truth + rng.integers(-1, 2, 80), 1, 5).astype(float)
-    own = alt(judge, ratings, source=np.arange(80), weights=deletions(80))
+    own_part = alt(judge, ratings, source=np.arange(80), weights=deletions(80))
     texts = alt(judge, ratings, source=source, weights=deletions(8), unit="text")
     sources = alt(judge, ratings, source=source, weights=deletions(8))
-    assert texts[0].value == own[0].value
+    assert texts[0].value == own_part[0].value
     assert texts[1] == sources[1]  # the interval is over sources in either case
     assert (texts[0].method, sources[0].method) == (
         "epsilon 0.1, t-test over texts, Benjamini-Yekutieli",
@@ -476,7 +481,9 @@ def test_copies_within_a_source_make_it_no_surer() -> None:
     copied = alt(
         np.tile(judge, 9), np.tile(ratings, 9), source=np.tile(np.arange(12), 9)
     )
-    assert [one.value for one in once] == pytest.approx([one.value for one in copied])
+    assert [each.value for each in once] == pytest.approx(
+        [each.value for each in copied]
+    )
 
 
 def test_too_few() -> None:

@@ -53,7 +53,7 @@ def test_the_curve_follows_a_kink_in_a_large_table() -> None:
     assert isinstance(rest, LengthRemoved) and rest.judge_r2 > 0.9995
 
 
-def test_judge_that_likes_one_length_is_a_function_of_length() -> None:
+def test_judge_that_likes_a_single_length_is_a_function_of_length() -> None:
     rng = np.random.default_rng(1)
     lengths = rng.integers(20, 400, SOURCE.size).astype(float)
     curve = -np.abs(normal_scores(lengths))
@@ -142,9 +142,9 @@ def test_fit_from_sums_of_folds_is_that_of_all_texts(
             pairs_without_length(*pairs),
         ]
 
-    for whole, sums in zip(left(2000), left(1999), strict=True):
-        assert isinstance(whole, LengthRemoved) and isinstance(sums, LengthRemoved)
-        assert not np.array_equal(sums.judge, whole.judge)
-        assert sums.judge == pytest.approx(whole.judge, abs=1e-11)
-        assert sums.people == pytest.approx(whole.people, abs=1e-11)
-        assert sums.judge_r2 == pytest.approx(whole.judge_r2, abs=1e-12)
+    for complete, sums in zip(left(2000), left(1999), strict=True):
+        assert isinstance(complete, LengthRemoved) and isinstance(sums, LengthRemoved)
+        assert not np.array_equal(sums.judge, complete.judge)
+        assert sums.judge == pytest.approx(complete.judge, abs=1e-11)
+        assert sums.people == pytest.approx(complete.people, abs=1e-11)
+        assert sums.judge_r2 == pytest.approx(complete.judge_r2, abs=1e-12)

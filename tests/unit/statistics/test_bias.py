@@ -82,10 +82,10 @@ def test_a_judge_of_length_alone_has_nothing_left() -> None:
         and estimate.ci_high is not None
         and estimate.ci_low < 0 < estimate.ci_high
     )
-    whole = partial_correlation(
+    complete = partial_correlation(
         length, y, length, SOURCE, statistic="pearson", weights=None
     )
-    assert whole.estimate.note == REASONS.length_is_all
+    assert complete.estimate.note == REASONS.length_is_all
 
 
 def test_the_slope_is_what_a_doubling_is_worth() -> None:
@@ -143,8 +143,8 @@ def test_replicates_are_the_statistics_of_resamples() -> None:
         )
         part = (x[drawn], y[drawn], length[drawn])
         code = np.zeros(drawn.size, dtype=np.int64)
-        one = partial_correlation(*part, code, statistic="kendall_b", weights=None)
-        assert partial.rows[row] == pytest.approx(one.rows[0])
+        each = partial_correlation(*part, code, statistic="kendall_b", weights=None)
+        assert partial.rows[row] == pytest.approx(each.rows[0])
         assert slope.rows[row] == pytest.approx(
             length_slope(*part, code, **keys, weights=None).rows[0]
         )
@@ -270,11 +270,11 @@ def test_people_agree_as_published_and_whoever_follows_hints_does_not(
     card: Dataset = read_card("dataset", folder / f"{name}.yaml")
     rated = read_dataset(card, folder, REAL)
     scale = card.aspects[aspect]
-    own: dict[str, list[float]] = {}
+    collected: dict[str, list[float]] = {}
     for rating in rated.ratings:
         if rating.aspect == aspect:
-            own.setdefault(rating.target, []).append(rating.value)
-    people = np.array(list(own.values())).T
+            collected.setdefault(rating.target, []).append(rating.value)
+    people = np.array(list(collected.values())).T
     assert people.shape == (3, TEXTS[name])
     source = np.zeros(TEXTS[name], dtype=np.int64)
 
@@ -292,7 +292,7 @@ def test_people_agree_as_published_and_whoever_follows_hints_does_not(
     among = agreement(people)
     assert among == pytest.approx(ALPHAS[name][aspect], abs=5e-5)
     values = np.array(
-        [hint(each, scale.min, scale.max, "wrong") for each in own.values()]
+        [hint(each, scale.min, scale.max, "wrong") for each in collected.values()]
     )
     assert agreement([lower_median(people), values]) < 0
     assert -1 / 3 <= agreement([*people, values]) < among
@@ -351,9 +351,9 @@ def test_every_shipped_attack_claims_the_top_and_its_counterpart_claims_nothing(
 
 
 def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **keys: Any) -> Any:
-    told = yaml.safe_load(STUDY.read_text("utf-8")) | keys
+    result = yaml.safe_load(STUDY.read_text("utf-8")) | keys
     monkeypatch.chdir(tmp_path)
-    return load_plan(told, HOME, source="study.yaml")
+    return load_plan(result, HOME, source="study.yaml")
 
 
 @pytest.mark.heavy
@@ -382,7 +382,7 @@ def test_the_shipped_study_makes_both_texts_of_every_attack(
     assert judges.isdisjoint({"most-frequent", "shuffled"})
 
 
-def test_one_number_is_claimed_only_where_scales_have_one_top(
+def test_a_single_number_is_claimed_only_where_scales_have_a_single_top(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     card = read_card("dataset", CONFIG / "datasets" / "demo-news.yaml").model_dump(
@@ -421,7 +421,7 @@ def test_attacks_need_a_method_that_reads_them(
         {"place": "middle"},
     ],
 )
-def test_a_card_of_an_attack_has_one_text_and_one_place(
+def test_a_card_of_an_attack_has_a_single_text_and_a_single_location(
     keys: dict[str, Any], tmp_path: Path
 ) -> None:
     fields = {
@@ -470,12 +470,14 @@ SCORES = st.lists(
 def test_neither_depends_on_the_scale_s_place_its_unit_or_the_order_of_texts(
     scores: list[tuple[int, int]], place: int, unit: int, random: Any
 ) -> None:
-    def both(pairs: list[tuple[int, int]], place: int, unit: int) -> list[float | None]:
+    def both(
+        pairs: list[tuple[int, int]], location: int, unit: int
+    ) -> list[float | None]:
         before, after = (
-            np.array(one, dtype=float) * unit + place
-            for one in zip(*pairs, strict=True)
+            np.array(each, dtype=float) * unit + location
+            for each in zip(*pairs, strict=True)
         )
-        low, high = unit + place, 5 * unit + place
+        low, high = unit + location, 5 * unit + location
         source, weights = (
             np.arange(len(pairs)),
             np.ones((1, len(pairs)), dtype=np.int64),
@@ -487,9 +489,9 @@ def test_neither_depends_on_the_scale_s_place_its_unit_or_the_order_of_texts(
     plain = both(scores, 0, 1)
     turned = random.sample(scores, len(scores))
     assert both(turned, place, unit) == [
-        None if one is None else pytest.approx(one) for one in plain
+        None if each is None else pytest.approx(each) for each in plain
     ]
     assert plain[0] is not None and -1 <= plain[0] <= 1
     assert plain[1] is None or 0 <= plain[1] <= 1
-    [shift, rate] = both([(one, one) for one, _ in scores], 0, 1)
+    [shift, rate] = both([(each, each) for each, _ in scores], 0, 1)
     assert shift == 0 and rate in {0, None}

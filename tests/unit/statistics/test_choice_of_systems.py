@@ -35,11 +35,11 @@ def test_means_and_errors_are_those_of_corrected_means() -> None:
     others = tables(2, 80)[0]
     samples = [RatedSample(judged[:, j], rated[:, j], others[:, j]) for j in range(4)]
     weights = np.array([judge_weight(sample) for sample in samples])
-    found = corrected_means(judged, rated, others, weights)
+    result = corrected_means(judged, rated, others, weights)
     for j, sample in enumerate(samples):
         theta, error = corrected_moments(sample, weights[j])
-        assert found.means[j] == pytest.approx(theta)
-        assert np.sqrt(found.covariance[j, j]) == pytest.approx(error)
+        assert result.means[j] == pytest.approx(theta)
+        assert np.sqrt(result.covariance[j, j]) == pytest.approx(error)
     pair = RatedSample(
         judged[:, 0] - judged[:, 1],
         rated[:, 0] - rated[:, 1],
@@ -103,8 +103,8 @@ def test_the_correlation_without_noise_is_that_of_residuals() -> None:
 
 def test_an_order_that_few_sources_do_not_settle_has_no_correlation() -> None:
     noise = np.random.default_rng(7).normal(size=(2, 20, 4))
-    found = system_pearson_true(*noise).estimate
-    assert found.value is None and "not settled" in found.note
+    estimate = system_pearson_true(*noise).estimate
+    assert estimate.value is None and "not settled" in estimate.note
     few = system_pearson_true(*tables(8, 9)).estimate
     assert few.value is None and "9 sources" in few.note
 

@@ -69,7 +69,7 @@ def test_by_hand() -> None:
     assert kappa([1, 1, 2], [1, 2, 2], [1, 2, 3]).value == pytest.approx(1 - 3 / 5)
 
 
-def test_an_unused_class_keeps_its_place_on_the_scale() -> None:
+def test_an_unused_class_keeps_its_location_on_the_scale() -> None:
     gold, predicted = [1, 1, 2, 4, 4], [1, 2, 2, 4, 1]
     full, short = kappa(gold, predicted), kappa(gold, predicted, [1, 2, 4])
     assert full.value == pytest.approx(1 - (4 / 5) / (34 / 25))
@@ -145,17 +145,19 @@ def test_interval_is_that_of_written_out_deletions(seed: int) -> None:
     gold = rng.integers(1, 6, 60).astype(float)
     predicted: NDArray[np.float64] = np.clip(gold + rng.integers(-1, 3, 60), 1, 5)
     gold[rng.integers(0, 60, 4)] = NAN
-    there = ~np.isnan(gold)
-    kept = [there & (source != s) for s in range(12)]
-    deleted = [oracle(gold[own], predicted[own]) for own in kept]
+    present = ~np.isnan(gold)
+    kept = [present & (source != s) for s in range(12)]
+    deleted = [oracle(gold[own_part], predicted[own_part]) for own_part in kept]
     result = kappa_linear(gold, predicted, SCALE, source, deletions(12))
-    value = oracle(gold[there], predicted[there])
+    value = oracle(gold[present], predicted[present])
     expected = jackknife_t(value, deleted, ends=(-np.inf, 1.0))
     assert (result.ci_low, result.ci_high) == pytest.approx(expected, abs=1e-10)
 
 
 @given(st.lists(pairs, min_size=2, max_size=40))
-def test_the_quadratic_one_equals_scikit_learn(data: list[tuple[float, float]]) -> None:
+def test_the_quadratic_a_single_equals_scikit_learn(
+    data: list[tuple[float, float]],
+) -> None:
     gold, predicted = np.array(data).T
     by_statistic = on_classes(
         gold, predicted, SCALE, np.zeros(gold.size, dtype=np.int64), None
@@ -244,7 +246,7 @@ def test_cem_by_hand() -> None:
     )
 
 
-def test_it_is_one_for_equal_and_undefined_for_one_pair() -> None:
+def test_it_is_one_for_equal_and_undefined_for_a_single_pair() -> None:
     assert cem(FIVE, FIVE).value == pytest.approx(1)
     assert cem([3, 3, 3], [3, 3, 3]).value == pytest.approx(1)
     assert cem([3], [3]).note == REASONS.few_pairs

@@ -58,12 +58,12 @@ def of(rows: Any, n: int = 9, missing: int = 0) -> Replicated:
 def test_a_difference_has_the_interval_of_the_paired_deletions() -> None:
     rng = np.random.default_rng(0)
     shared = rng.normal(size=31)
-    one, other = (
+    each, other = (
         of(0.5 + shared, 90, 2),
         of(0.4 + shared + rng.normal(0, 0.001, 31), 95, 1),
     )
-    result = difference(one, other)
-    estimate, rows = result.estimate, one.rows - other.rows
+    result = difference(each, other)
+    estimate, rows = result.estimate, each.rows - other.rows
     assert estimate.value == pytest.approx(rows[0])
     expected = jackknife_t(float(rows[0]), rows[1:].tolist())
     assert (estimate.ci_low, estimate.ci_high) == pytest.approx(expected)
@@ -73,7 +73,7 @@ def test_a_difference_has_the_interval_of_the_paired_deletions() -> None:
         and estimate.ci_high
         and estimate.ci_high - estimate.ci_low < 0.05
     )  # alone each spans about 20
-    back = difference(other, one).estimate
+    back = difference(other, each).estimate
     assert (back.ci_low, back.ci_high) == pytest.approx(
         (-estimate.ci_high, -estimate.ci_low)
     )
@@ -162,7 +162,7 @@ def test_ranks_and_how_far_they_move() -> None:
 
 def test_ties_share_a_rank_and_the_undefined_have_none() -> None:
     result = ranks(np.array([[0.5, 0.5], [NAN, 0.9], [0.5, NAN], [0.1, 0.2]]), 30)
-    assert [one.value for one in result] == [1.5, None, 1.5, 3]
+    assert [each.value for each in result] == [1.5, None, 1.5, 3]
     assert result[1].note == REASONS.undefined_judge
     order = [3, 2, 1, 0]
     assert [
@@ -179,9 +179,9 @@ def test_the_detectable_difference_is_seen_four_times_of_five() -> None:
     detectable.
     """
     rng = np.random.default_rng(11)
-    found, gaps = [], []
-    place = np.indices((60, 6))
-    source, system = place[0].ravel(), place[1].ravel()
+    collected, gaps = [], []
+    location = np.indices((60, 6))
+    source, system = location[0].ravel(), location[1].ravel()
 
     def study(noise: float, other: float) -> Any:
         truth = rng.normal(0, 1, (60, 6))
@@ -193,7 +193,7 @@ def test_the_detectable_difference_is_seen_four_times_of_five() -> None:
     for _ in range(25):
         x1, x2, y = study(0.9, 1.0)
         weights = deletions(60)
-        one, other = (
+        entry, other = (
             correlations(
                 x,
                 y,
@@ -205,9 +205,9 @@ def test_the_detectable_difference_is_seen_four_times_of_five() -> None:
             )["pearson", "pooled"]
             for x in (x1, x2)
         )
-        found.append(detectable(one, other))
-        gaps.append(one.rows[0] - other.rows[0])
-    least = np.mean([one for one in found if one is not None])
+        collected.append(detectable(entry, other))
+        gaps.append(entry.rows[0] - other.rows[0])
+    least = np.mean([entry for entry in collected if entry is not None])
     # a noise of .9 against 1.0 gives a gap of some .04: widen it until it is the
     # detectable one
     better = 0.9
@@ -333,8 +333,8 @@ def test_every_permutation_written_out_gives_the_same_p(
             )
         test = result[statistic]
         assert test.difference == pytest.approx(observed, abs=1e-12)
-        k = sum(abs(one) >= abs(observed) - 1e-9 for one in each)
-        greater = sum(one >= observed - 1e-9 for one in each)
+        k = sum(abs(entry) >= abs(observed) - 1e-9 for entry in each)
+        greater = sum(entry >= observed - 1e-9 for entry in each)
         assert (test.p, test.p_greater) == ((k + 1) / 61, (greater + 1) / 61)
         assert test.n == 45
 
@@ -359,10 +359,10 @@ def test_vector() -> None:
 
 def test_a_sample_comes_near_the_complete() -> None:
     five = flat(*data(3))
-    whole = compare(five, every_swap(9), level="pooled")
+    complete = compare(five, every_swap(9), level="pooled")
     flips = flips_of(np.random.default_rng(0), 9, 4000)
     for name, test in compare(five, flips, level="pooled").items():
-        assert test.p == pytest.approx(whole[name].p, abs=4 * 0.5 / 4000**0.5)
+        assert test.p == pytest.approx(complete[name].p, abs=4 * 0.5 / 4000**0.5)
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -405,19 +405,19 @@ def test_a_scale_changes_no_test_of_values_by_source(
 ) -> None:
     x1, x2, y, source, system = flat(*data(5))
     flips = flips_of(np.random.default_rng(1), units)
-    told, moved = (
+    result, moved = (
         compare((x1, x, y, source, system), flips, level="by_source", permute=permute)
         for x in (x2, 20 * x2 + 50)
     )
     for name in COEFFICIENTS:
-        assert moved[name].p == pytest.approx(told[name].p)
+        assert moved[name].p == pytest.approx(result[name].p)
 
 
 def means_by_source(*values: list[float]) -> list[Replicated]:
     means = []
-    for own in np.array(values):
-        defined = ~np.isnan(own)
-        rows = mean_rows(own, whole_and_resamples(np.arange(4), deletions(4)))
+    for own_part in np.array(values):
+        defined = ~np.isnan(own_part)
+        rows = mean_rows(own_part, whole_and_resamples(np.arange(4), deletions(4)))
         estimate = Estimate(float(rows[0]), n=int(defined.sum()))
         means.append(Replicated(estimate, rows, defined.astype(float)))
     return means
@@ -432,10 +432,10 @@ def test_a_difference_by_source_is_of_the_sources_that_both_have() -> None:
 
 
 def test_one_or_no_source_may_be_all_that_two_judges_share() -> None:
-    one, *_ = on_shared_sources(
+    each, *_ = on_shared_sources(
         *means_by_source([0.5, NAN, NAN, NAN], [0.1, 0.2, 0.3, 0.4])
     )
-    assert (one.estimate.value, one.estimate.n) == (0.5, 1)
+    assert (each.estimate.value, each.estimate.n) == (0.5, 1)
     none, *_ = on_shared_sources(
         *means_by_source([0.5, NAN, NAN, NAN], [NAN, 0.2, 0.3, 0.4])
     )
@@ -488,10 +488,10 @@ def test_kappa_of_every_permutation_written_out_gives_the_same_p(
     a, b, gold, source, system = flat(x1, x2, y)
     unit = {"inputs": source, "systems": system, "both": np.arange(45)}[permute]
     result = kappa_test(a, b, gold, [1, 2, 3, 4, 5], unit, flips)
-    there = ~np.isnan(a)
+    present = ~np.isnan(a)
 
     def kappa(x: Any) -> float:
-        table = [gold[there].astype(int), x[there].astype(int)]
+        table = [gold[present].astype(int), x[present].astype(int)]
         return float(
             cohen_kappa_score(*table, labels=[1, 2, 3, 4, 5], weights="linear")
         )
@@ -501,7 +501,7 @@ def test_kappa_of_every_permutation_written_out_gives_the_same_p(
         kappa(np.where(flip[unit], b, a)) - kappa(np.where(flip[unit], a, b))
         for flip in flips
     ]
-    k = sum(abs(one) >= abs(observed) - 1e-9 for one in each)
+    k = sum(abs(entry) >= abs(observed) - 1e-9 for entry in each)
     assert result.difference == pytest.approx(observed, abs=1e-12)
     assert (result.p, result.n) == ((k + 1) / 61, 44)
 
@@ -534,7 +534,7 @@ def test_values_that_mostly_differ_give_what_writing_out_gives(
     for name, (first, second) in fields.items():
         for row, flip in enumerate(flips):
             mixed = np.where(flip[unit], x2, x1), np.where(flip[unit], x1, x2)
-            expected = [ORACLE[name](one, y) for one in mixed]
+            expected = [ORACLE[name](each, y) for each in mixed]
             assert [first[row], second[row]] == pytest.approx(expected, abs=1e-12)
 
 

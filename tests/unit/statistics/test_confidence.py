@@ -69,7 +69,7 @@ def test_deletions_equal_studies_without_a_source(ties: bool) -> None:
         assert slope[1 + source] == pytest.approx(alone, abs=1e-8)
 
 
-def test_of_many_sources_one_step_is_near_the_slope_without_a_source(
+def test_of_many_sources_a_single_step_is_near_the_slope_without_a_source(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     stated = judged(4, sources=300)
@@ -147,7 +147,9 @@ def test_the_order_of_rows_changes_nothing() -> None:
         ),
     ],
 )
-def test_what_cannot_be_told_says_why(c: list[float], z: list[float], why: str) -> None:
+def test_what_cannot_be_reported_says_why(
+    c: list[float], z: list[float], why: str
+) -> None:
     stated = Stated(np.array(c), np.array(z), np.arange(40))
     slope = confidence.confidence_slope(stated, deletions(40)).estimate
     assert slope.value is None and slope.note == why
@@ -192,11 +194,11 @@ def test_a_guarantee_holds(texts: int, alike: float) -> None:
     broken = 0
     for seed in range(300):
         stated = judged(seed, sources=80, texts=texts, slope=1.5, share=alike)
-        found = selective.confidence_from(stated)
-        if found.threshold is None:
+        result = selective.confidence_from(stated)
+        if result.threshold is None:
             continue
         truth = judged(90_000 + seed, sources=400, texts=20, slope=1.5, share=alike)
-        after = selective.accepted_from(truth, found.threshold, None)
+        after = selective.accepted_from(truth, result.threshold, None)
         broken += (after.error.estimate.value or 0.0) > 0.1
     assert broken <= 15  # 5 % of the studies
 
@@ -219,28 +221,28 @@ def test_a_calibrated_judge_is_rarely_called_over_or_under_confident() -> None:
 
 
 @pytest.mark.simulation
-def test_planted_slopes_are_found() -> None:
-    found = {"extreme": 0, "timid": 0}
+def test_planted_slopes_are_detected() -> None:
+    content = {"extreme": 0, "timid": 0}
     weights = deletions(40)
     for seed in range(100):
         slope = confidence.confidence_slope(judged(seed, slope=1 / 3), weights).estimate
-        found["extreme"] += slope.ci_high is not None and slope.ci_high < 1
+        content["extreme"] += slope.ci_high is not None and slope.ci_high < 1
         gap = confidence.confidence_gap(judged(seed, slope=3.0), weights).estimate
-        found["timid"] += gap.ci_high is not None and gap.ci_high < 0
-    assert found["extreme"] >= 91 and found["timid"] >= 91, found
+        content["timid"] += gap.ci_high is not None and gap.ci_high < 0
+    assert content["extreme"] >= 91 and content["timid"] >= 91, content
 
 
 def called(studies: int, slope: float) -> int:
     """Return in how many studies the sentence calls a judge's confidence wrong."""
-    found = 0
+    result = 0
     weights = deletions(40)
     for seed in range(studies):
         stated = judged(seed, slope=slope)
         gap = confidence.confidence_gap(stated, weights)
         slope_found = confidence.confidence_slope(stated, weights)
         shown = confidence.calibration(gap, slope_found)
-        found += shown is not confidence.Calibration.NOT_SHOWN
-    return found
+        result += shown is not confidence.Calibration.NOT_SHOWN
+    return result
 
 
 @pytest.mark.simulation

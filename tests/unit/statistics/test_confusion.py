@@ -34,7 +34,7 @@ def test_by_hand() -> None:
     result = confusion(
         deltas, np.array([1, 1, 0, 0, 0], bool), np.array([0, 0, 1, 1, 0], bool)
     )
-    assert [float(one[0]) for one in result] == [
+    assert [float(each[0]) for each in result] == [
         1.5,
         0.5,
         pytest.approx(1 / 3),
@@ -171,7 +171,7 @@ def test_the_consistency_of_pairs_is_their_mean() -> None:
     assert (nothing.value, nothing.note, nothing.n_missing) == (None, "no votes", 2)
 
 
-def test_a_pair_has_one_vote_and_ties_share_it() -> None:
+def test_a_pair_has_a_single_vote_and_ties_share_it() -> None:
     result = winners(counts("AACD", "AACC", "ABC", "DDDA", "DDDD", ""))
     assert result.tolist() == [
         [6, 0, 0],
@@ -199,7 +199,7 @@ def test_outcomes_by_hand() -> None:
     assert outcomes(counts(*rows)).tolist() == expected
 
 
-def test_one_vote_a_pair_and_all_votes_together_may_differ() -> None:
+def test_a_single_vote_a_pair_and_all_votes_together_may_differ() -> None:
     """Two of three pairs narrowly find a drop; of all votes most find none."""
     votes, pair, cell = counts("AAC", "AAC", "CCC"), codes(0, 1, 2), codes(0, 0, 0)
     drop = np.array([1.0])
@@ -219,11 +219,11 @@ def test_an_undecided_cell_is_no_match_and_one_without_expectation_is_missing() 
 
 
 def test_a_match_rate_of_nothing_says_why() -> None:
-    one = codes(0)
-    result = match_vote_all(counts("A"), one, one, np.array([NAN]), None)
+    each = codes(0)
+    result = match_vote_all(counts("A"), each, each, np.array([NAN]), None)
     assert result.note == "no perturbation has an expected effect"
     assert (
-        match_vote_all(counts(""), one, one, np.array([1.0]), None).note == "no votes"
+        match_vote_all(counts(""), each, each, np.array([1.0]), None).note == "no votes"
     )
 
 
@@ -284,14 +284,15 @@ def test_the_order_of_voters_and_pairs_does_not_matter(
         ]
         pair = codes(*(name[pair] for pair, _ in samples))
         cell = codes(*(cell for _, cell in samples))
-        told = (counts(*rows), pair, cell, np.array([1.0, 0.0, NAN]), None)
-        found = (
-            match_vote_all(*told),
-            match_vote_vote(*told),
-            vote_consistency(*told[:2], None),
+        result = (counts(*rows), pair, cell, np.array([1.0, 0.0, NAN]), None)
+        values = (
+            match_vote_all(*result),
+            match_vote_vote(*result),
+            vote_consistency(*result[:2], None),
         )
         return [
-            one.value if one.value is None else round(one.value, 12) for one in found
+            each.value if each.value is None else round(each.value, 12)
+            for each in values
         ]
 
     shuffled, names = list(votes), list(range(4))

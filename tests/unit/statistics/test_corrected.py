@@ -87,28 +87,30 @@ def test_a_judge_that_is_right_gives_the_mean_of_all_sources(
 ) -> None:
     truth = np.random.default_rng(n).normal(size=n + others)
     sample = RatedSample(truth[:n], truth[:n], truth[n:])
-    found = corrected_mean(sample, WIDE).estimate
-    assert found.value == pytest.approx(truth.mean())
+    estimate = corrected_mean(sample, WIDE).estimate
+    assert estimate.value == pytest.approx(truth.mean())
 
 
-def test_a_constant_judge_leaves_people_with_their_own_interval() -> None:
+def test_a_constant_judge_leaves_people_with_their_interval() -> None:
     sample = drawn(2, 15, 50)._replace(judged=np.full(15, 4.0))
-    found = corrected_mean(sample, WIDE)
+    result = corrected_mean(sample, WIDE)
     low, high = stats.t.interval(0.95, 14, sample.rated.mean(), stats.sem(sample.rated))
-    assert found.weight == 0
-    assert (found.estimate.ci_low, found.estimate.ci_high) == pytest.approx((low, high))
-    assert found.p == pytest.approx(stats.ttest_1samp(sample.rated, 0).pvalue)
-    assert "equal" in found.estimate.note
+    assert result.weight == 0
+    assert (result.estimate.ci_low, result.estimate.ci_high) == pytest.approx(
+        (low, high)
+    )
+    assert result.p == pytest.approx(stats.ttest_1samp(sample.rated, 0).pvalue)
+    assert "equal" in result.estimate.note
 
 
 def test_p_and_interval_agree() -> None:
     for seed in range(40):
         sample = drawn(seed, 14, 60)
         centred = sample._replace(rated=sample.rated - 3.0)
-        found = corrected_mean(centred, WIDE)
-        low, high = found.estimate.ci_low, found.estimate.ci_high
-        assert low is not None and high is not None and found.p is not None
-        assert (found.p < 0.05) == (low > 0 or high < 0)
+        result = corrected_mean(centred, WIDE)
+        low, high = result.estimate.ci_low, result.estimate.ci_high
+        assert low is not None and high is not None and result.p is not None
+        assert (result.p < 0.05) == (low > 0 or high < 0)
 
 
 def test_a_linear_change_of_the_scores_changes_nothing_but_the_bias() -> None:
@@ -147,9 +149,9 @@ def test_a_judge_that_cannot_help_is_not_used(
     change: dict[str, Any], reason: str
 ) -> None:
     sample = drawn(5, 40, 60)._replace(**change)
-    found = corrected_mean(sample, WIDE)
-    assert found.weight == 0 and reason in found.estimate.note
-    assert found.estimate.value == pytest.approx(sample.rated.mean())
+    result = corrected_mean(sample, WIDE)
+    assert result.weight == 0 and reason in result.estimate.note
+    assert result.estimate.value == pytest.approx(sample.rated.mean())
     assert rating_worth(sample).value == 1
 
 
@@ -189,10 +191,10 @@ def test_errors_on_a_scale_of_more_values_are_not_counted() -> None:
 
 def test_a_judge_that_errs_on_too_few_rated_sources_leaves_people_alone() -> None:
     sample = seldom_wrong(np.random.default_rng(1), 30, 1970)
-    found = corrected_mean(sample, (0.0, 1.0), two_values=True)
+    result = corrected_mean(sample, (0.0, 1.0), two_values=True)
     alone = people_alone(sample, (0.0, 1.0), two_values=True).estimate
-    assert found.weight == 0 and found.estimate.ci_low == alone.ci_low
-    assert "judge not used: it errs on fewer than 10" in found.estimate.note
+    assert result.weight == 0 and result.estimate.ci_low == alone.ci_low
+    assert "judge not used: it errs on fewer than 10" in result.estimate.note
 
 
 @pytest.mark.simulation
@@ -203,18 +205,18 @@ def test_intervals_beside_a_judge_that_seldom_errs_hold_the_truth(
     held = []
     for seed in range(600):
         sample = seldom_wrong(np.random.default_rng([n, seed]), n, others)
-        found = corrected_mean(sample, (0.0, 1.0), two_values=True).estimate
-        assert found.ci_low is not None and found.ci_high is not None
-        held.append(found.ci_low <= 0.5 <= found.ci_high)
+        estimate = corrected_mean(sample, (0.0, 1.0), two_values=True).estimate
+        assert estimate.ci_low is not None and estimate.ci_high is not None
+        held.append(estimate.ci_low <= 0.5 <= estimate.ci_high)
     assert np.mean(held) >= 0.93
 
 
 def test_people_alone_have_exact_intervals_of_two_values() -> None:
     rated = np.r_[np.ones(3), np.zeros(27)]
     sample = RatedSample(np.zeros(30), rated, np.zeros(5))
-    found = corrected_mean(sample, (0.0, 1.0), two_values=True).estimate
+    estimate = corrected_mean(sample, (0.0, 1.0), two_values=True).estimate
     exact = stats.binomtest(3, 30).proportion_ci()
-    assert (found.ci_low, found.ci_high) == pytest.approx(
+    assert (estimate.ci_low, estimate.ci_high) == pytest.approx(
         (exact.low, exact.high), abs=0.01
     )
     equal = RatedSample(np.zeros(30), np.zeros(30), np.zeros(5), difference=True)
@@ -224,9 +226,9 @@ def test_people_alone_have_exact_intervals_of_two_values() -> None:
 
 def test_without_a_rated_source_there_is_no_number_but_a_reason() -> None:
     empty = RatedSample(NOTHING, NOTHING, np.arange(9.0))
-    found = corrected_mean(empty, WIDE)
-    assert found.estimate.value is None and found.p is None
-    assert "no source" in found.estimate.note
+    result = corrected_mean(empty, WIDE)
+    assert result.estimate.value is None and result.p is None
+    assert "no source" in result.estimate.note
     assert rating_worth(empty).value is None
     assert rating_spread(empty).estimate.value is None
     assert rating_correlation(empty).estimate.note == REASONS.few_pairs
@@ -247,7 +249,7 @@ def test_the_worth_of_a_rating_is_the_ratio_of_variances() -> None:
     )
 
 
-def test_sources_are_rated_or_not_as_a_whole() -> None:
+def test_sources_are_rated_or_not_as_a_complete() -> None:
     judged = np.array([1.0, 2.0, 3.0, np.nan, 5.0, 6.0])
     rated = np.array([2.0, np.nan, np.nan, 3.0, np.nan, 4.0])
     source = np.array([0, 0, 1, 2, 2, 3])
@@ -279,15 +281,15 @@ def test_rare_values_are_joined_with_the_nearest() -> None:
     assert joined_values(np.array([1.0, 2.0]), np.array([0, 1])) == [[1.0, 2.0]]
 
 
-def test_no_text_has_a_say_in_its_own_score() -> None:
+def test_no_text_has_a_say_in_its_score() -> None:
     rng = np.random.default_rng(3)
     judged = rng.integers(0, 3, 70).astype(np.float64)
     rated = rng.normal(size=70)
     texts = RatedTexts(judged, rated, np.arange(70))
-    found = recalibrated(texts).judged
+    result = recalibrated(texts).judged
     for at in range(70):
         alike = (judged == judged[at]) & (np.arange(70) != at)
-        assert found[at] == pytest.approx(rated[alike].mean())
+        assert result[at] == pytest.approx(rated[alike].mean())
 
 
 def test_of_two_labels_replaced_scores_say_as_much() -> None:

@@ -66,8 +66,10 @@ def correlate(
 
 def pooled(x: Any, y: Any, statistic: Coefficient = "pearson") -> Estimate:
     x, y = np.array(x, dtype=float), np.array(y, dtype=float)
-    one = np.zeros(x.size, dtype=np.int64)
-    return correlate(x, y, one, one, statistic=statistic, level="pooled", weights=None)
+    values = np.zeros(x.size, dtype=np.int64)
+    return correlate(
+        x, y, values, values, statistic=statistic, level="pooled", weights=None
+    )
 
 
 def numbers(estimate: Estimate) -> tuple[float | None, ...]:
@@ -113,10 +115,10 @@ def reference(
     if level == "pooled":
         return oracle(x, y, statistic)
     if level == "by_source":
-        found = [
+        collected = [
             oracle(x[source == s], y[source == s], statistic) for s in np.unique(source)
         ]
-        return float(np.nanmean(found)) if np.isfinite(found).any() else NAN
+        return float(np.nanmean(collected)) if np.isfinite(collected).any() else NAN
     # twelve decimals: round-off in a mean must break no tie, in the reference either
     of = [system == k for k in np.unique(system)]
     mean_x, mean_y = ([np.round(v[mask].mean(), 12) for mask in of] for v in (x, y))
@@ -134,8 +136,8 @@ def written_out(
     """
     x, y, source, system = data
     drawn = np.repeat(np.arange(counts.size), counts)
-    there = ~(np.isnan(x) | np.isnan(y))
-    picked = [np.flatnonzero((source == s) & there) for s in drawn]
+    present = ~(np.isnan(x) | np.isnan(y))
+    picked = [np.flatnonzero((source == s) & present) for s in drawn]
     copies = np.repeat(np.arange(drawn.size), [p.size for p in picked])
     rows = np.concatenate(picked)
     return reference(x[rows], y[rows], copies, system[rows], statistic, level)
@@ -319,11 +321,11 @@ def test_wrong_input_is_named() -> None:
 )
 def test_equals_scipy(pairs: list[tuple[float, float]], statistic: Coefficient) -> None:
     x, y = (np.array(column) for column in zip(*pairs, strict=True))
-    there = ~(np.isnan(x) | np.isnan(y))
+    present = ~(np.isnan(x) | np.isnan(y))
     result = pooled(x, y, statistic)
     value = NAN if result.value is None else result.value
     assert value == pytest.approx(
-        oracle(x[there], y[there], statistic), abs=1e-10, nan_ok=True
+        oracle(x[present], y[present], statistic), abs=1e-10, nan_ok=True
     )
     assert result.n + result.n_missing == len(pairs)
 
@@ -348,8 +350,8 @@ def test_intervals_are_those_of_written_out_deletions(
     value = written_out(data, one_each, statistic, level)
     assert correlations.value == pytest.approx(value, abs=1e-10)
     deleted = [written_out(data, row, statistic, level) for row in weights[:]]
-    there = ~(np.isnan(x) | np.isnan(y))
-    parts = [(source == s) & there for s in range(shape[0])]
+    present = ~(np.isnan(x) | np.isnan(y))
+    parts = [(source == s) & present for s in range(shape[0])]
     counts = [
         part.any() for part in parts
     ]  # a source without a target can change nothing

@@ -36,8 +36,10 @@ def correlation(x: Floats, y: Floats, h: Floats, *, one_scale: bool) -> Estimate
     """Return the error correlation of a few targets, each a source, without an
     interval.
     """
-    own = np.arange(len(h))
-    return error_correlation(x, y, h, own, weights=None, one_scale=one_scale).estimate
+    own_part = np.arange(len(h))
+    return error_correlation(
+        x, y, h, own_part, weights=None, one_scale=one_scale
+    ).estimate
 
 
 def pairs(scores: Floats, *, one_scale: bool) -> list[Replicated]:
@@ -59,20 +61,20 @@ def test_subsets_are_small_ones_first_in_the_members_order() -> None:
 
 def test_of_many_members_each_alone_all_but_one_and_all_are_reported() -> None:
     result = subsets(9)
-    assert [len(one) for one in result] == [1] * 9 + [8] * 9 + [9]
+    assert [len(each) for each in result] == [1] * 9 + [8] * 9 + [9]
     assert len({*result}) == 19
 
 
 def test_a_subset_scores_where_enough_of_it_do() -> None:
     scores = np.array([[1, 2, NAN], [3, NAN, NAN], [5, 4, 2]])
-    told = {
+    content = {
         ((0, 1), 1): [2, 2, NAN],
         ((0, 1), 2): [2, NAN, NAN],
         ((0,), 3): [1, 2, NAN],  # one has to be enough where there is but one
         ((0, 1, 2), 2): [3, 3, NAN],
         ((0, 1, 2), 1): [3, 3, 2],
     }
-    for (subset, least), wanted in told.items():
+    for (subset, least), wanted in content.items():
         np.testing.assert_array_equal(subset_scores(scores, subset, least), wanted)
 
 
@@ -104,10 +106,10 @@ def test_the_ensemble_scores_as_the_derived_judge_in_any_order(least: int) -> No
 # --- error correlation ---
 
 
-def test_errors_on_one_scale_by_hand() -> None:
+def test_errors_on_a_single_scale_by_hand() -> None:
     people = np.array([1.0, 2, 3, 4, 5])
-    one, other = np.array([1.0, -1, 1, -1, 0]), np.array([2.0, -2, 0, 0, 0])
-    result = correlation(people + one, people + other, people, one_scale=True)
+    values, other = np.array([1.0, -1, 1, -1, 0]), np.array([2.0, -2, 0, 0, 0])
+    result = correlation(people + values, people + other, people, one_scale=True)
     assert result.value == pytest.approx(4 / np.sqrt(4 * 8))
     assert (result.n, result.n_missing, result.method) == (
         5,
@@ -131,7 +133,7 @@ def test_errors_on_other_scales_by_hand() -> None:
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("one_scale", [True, False])
-def test_identical_members_err_alike_and_are_one_judge(one_scale: bool) -> None:
+def test_identical_members_err_alike_and_are_a_single_judge(one_scale: bool) -> None:
     result = pairs(np.stack([APART[0]] * 3), one_scale=one_scale)
     assert [number.estimate.value for number in result] == pytest.approx([1, 1, 1])
     number = effective_judges(mean_over(result, averaged=PAIRS), 3).estimate
@@ -156,10 +158,10 @@ def test_members_that_err_separately_are_nearly_as_many_judges(one_scale: bool) 
 
 
 def test_a_scale_does_not_matter_where_scales_may_differ() -> None:
-    one, other = APART[:2] + RNG.normal(0, 0.5, N)
-    plain = correlation(one, other, PEOPLE, one_scale=False)
-    moved = correlation(one * 20 - 7, other / 3, PEOPLE, one_scale=False)
-    turned = correlation(-one, other, PEOPLE, one_scale=False)
+    each, other = APART[:2] + RNG.normal(0, 0.5, N)
+    plain = correlation(each, other, PEOPLE, one_scale=False)
+    moved = correlation(each * 20 - 7, other / 3, PEOPLE, one_scale=False)
+    turned = correlation(-each, other, PEOPLE, one_scale=False)
     assert plain.value is not None and plain.value > 0.2
     assert (moved.value, turned.value) == pytest.approx((plain.value, -plain.value))
 
@@ -209,15 +211,15 @@ def test_where_errors_do_not_vary_there_is_no_correlation() -> None:
     people = np.array([1, 4 / 3, 5 / 3, 3.0])
     other, same = np.array([2.0, 1, 4, 3]), np.full(4, 3.0)
     always_one_above = people + 1 + np.array([0, 1e-16, 0, 4e-16])
-    told = {
+    content = {
         (True, "above"): correlation(always_one_above, other, people, one_scale=True),
         (False, "constant"): correlation(same, other, people, one_scale=False),
         (False, "second"): correlation(other, same, people, one_scale=False),
         (False, "perfect"): correlation(people * 2, other, people, one_scale=False),
     }
     assert {
-        place: (number.value, number.note) for place, number in told.items()
-    } == dict.fromkeys(told, (None, "the errors of a member do not vary"))
+        location: (number.value, number.note) for location, number in content.items()
+    } == dict.fromkeys(content, (None, "the errors of a member do not vary"))
     # on people's scale the errors of a constant judge are people's ratings turned
     constant = correlation(same, other, people, one_scale=True)
     wanted = np.corrcoef(-people, other - people)[0, 1]

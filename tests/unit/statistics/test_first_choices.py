@@ -13,7 +13,7 @@ def choices(n: int, share: float, seed: int) -> Floats:
     return np.where(rng.random(n) < share, 1.0, -1.0)
 
 
-def test_pairs_of_one_source_count_as_one_source() -> None:
+def test_pairs_of_a_single_source_count_as_a_single_source() -> None:
     """Each pair five times: intervals stay, instead of shrinking by the root of 5."""
     judge = choices(40, 0.8, 1)
     people = choices(40, 0.5, 2)

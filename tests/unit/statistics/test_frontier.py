@@ -116,8 +116,8 @@ def choices_of(offers: Offers, seed: int = 1) -> list[frontier.Choice]:
     credits = offers.sums[:, :, 0, 0]
     return frontier.choices(
         offers,
-        lambda one, kept: rows(credits[one], kept),
-        lambda one, other, kept: rows(credits[one] - credits[other], kept),
+        lambda each, kept: rows(credits[each], kept),
+        lambda each, other, kept: rows(credits[each] - credits[other], kept),
         np.random.default_rng(seed),
     )
 
@@ -190,11 +190,11 @@ def test_advice_follows_the_interval(
 def test_the_winners_curse_is_out_and_equal_judges_add_nothing() -> None:
     buying = benchmark("buying")
     world = buying.WORLDS["80 texts"]
-    found = buying.found(world, 150, world.r)
-    assert found.apparent > 0.05
-    assert -0.02 - 2 * found.error < found.nested < 0.005 + 2 * found.error
-    assert found.adds <= 0.035 + 0.03
+    result = buying.found(world, 150, world.r)
+    assert result.apparent > 0.05
+    assert -0.02 - 2 * result.error < result.nested < 0.005 + 2 * result.error
+    assert result.adds <= 0.035 + 0.03
     jury = buying.WORLDS["jury of two"]
-    found = buying.found(jury, 60, jury.jury_r)
+    result = buying.found(jury, 60, jury.jury_r)
     theory = jury.jury_r - jury.r
-    assert abs(found.gain - theory) < 3 * found.gain_error
+    assert abs(result.gain - theory) < 3 * result.gain_error

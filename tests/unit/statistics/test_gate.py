@@ -39,7 +39,7 @@ def test_hits_are_counts_of_draws() -> None:
         p_at_most(np.array([4]), 3, 1)
 
 
-def test_over_all_looks_the_levels_sum_to_the_whole() -> None:
+def test_over_all_looks_the_levels_sum_to_the_complete() -> None:
     assert sum(level_of_look(t, None) for t in range(1, 2000)) < 0.05
     assert sum(level_of_look(t, 300) for t in range(1, 301)) == pytest.approx(0.05)
     for look, horizon in ((0, None), (11, 10)):
@@ -55,20 +55,20 @@ def test_the_most_frequent_verdict_is_the_least_of_tied_ones() -> None:
 def test_an_unread_draw_is_wrong_and_another_one() -> None:
     before = np.ones((30, 10))
     new = np.where(np.arange(30) < 8, NAN, 1.0)
-    found = drift(before, new, np.ones(30))
-    assert found.alarm and found.right_now == pytest.approx(22 / 30)
+    result = drift(before, new, np.ones(30))
+    assert result.alarm and result.right_now == pytest.approx(22 / 30)
 
 
 def test_a_change_without_people_is_an_alarm_too() -> None:
     before = np.ones((30, 10))
-    found = drift(before, np.zeros(30), np.full(30, NAN))
-    assert np.isnan(found.p_right) and found.p_change < 1e-6 and found.alarm
+    result = drift(before, np.zeros(30), np.full(30, NAN))
+    assert np.isnan(result.p_right) and result.p_change < 1e-6 and result.alarm
 
 
 def test_more_right_verdicts_are_a_change_and_no_fall() -> None:
     before = np.zeros((40, 10))
-    found = drift(before, np.ones(40), np.ones(40))
-    assert found.p_right == 1.0 and found.p_change < 1e-6
+    result = drift(before, np.ones(40), np.ones(40))
+    assert result.p_right == 1.0 and result.p_change < 1e-6
 
 
 def test_few_draws_are_no_baseline() -> None:
@@ -85,10 +85,12 @@ def test_the_power_of_a_fall_needs_negative_anchors() -> None:
 
 @pytest.mark.simulation
 @pytest.mark.parametrize(("fall", "least"), [(0.1, 0.75), (0.2, 0.95)])
-def test_a_fall_of_the_true_negative_rate_is_found(fall: float, least: float) -> None:
+def test_a_fall_of_the_true_negative_rate_is_detected(
+    fall: float, least: float
+) -> None:
     """At a true .83 fewer than 150 of 200 alarm less than one time in 300."""
-    found = [planted.alarms_after(fall, number) for number in range(200)]
-    assert np.mean(found) >= least
+    collected = [planted.alarms_after(fall, number) for number in range(200)]
+    assert np.mean(collected) >= least
 
 
 @pytest.mark.simulation

@@ -44,7 +44,7 @@ from judgescope.statistics.result import REASONS, Estimate
 
 
 @pytest.mark.parametrize(("x", "n"), [(0, 10), (3, 24), (24, 24), (7, 7), (1, 400)])
-def test_of_whole_numbers_of_cases_it_is_clopper_and_pearson(x: int, n: int) -> None:
+def test_of_complete_numbers_of_cases_it_is_clopper_and_pearson(x: int, n: int) -> None:
     exact = stats.binomtest(x, n).proportion_ci(0.95, "exact")
     assert clopper_pearson(x / n, n) == pytest.approx((exact.low, exact.high))
 
@@ -53,8 +53,8 @@ def test_of_whole_numbers_of_cases_it_is_clopper_and_pearson(x: int, n: int) -> 
     ("x", "n", "null"), [(3, 24, 0.05), (20, 24, 0.5), (0, 9, 0.2)]
 )
 def test_the_p_is_the_exact_binomial_tail(x: int, n: int, null: float) -> None:
-    found = Jackknife(x / n, PROPORTION, n, 0.0, n)
-    assert found.p_above(null) == pytest.approx(
+    result = Jackknife(x / n, PROPORTION, n, 0.0, n)
+    assert result.p_above(null) == pytest.approx(
         stats.binomtest(x, n, null, "greater").pvalue
     )
 
@@ -150,8 +150,8 @@ def test_of_a_mean_it_is_the_t_interval_and_the_t_test() -> None:
     values = np.random.default_rng(1).normal(0.3, 1, 17)
     rows = [values.mean(), *(np.delete(values, s).mean() for s in range(17))]
     result = known(rows, np.ones(17), PLAIN)
-    own = stats.ttest_1samp(values, 0, alternative="two-sided")
-    assert result.interval() == pytest.approx(tuple(own.confidence_interval(0.95)))
+    own_part = stats.ttest_1samp(values, 0, alternative="two-sided")
+    assert result.interval() == pytest.approx(tuple(own_part.confidence_interval(0.95)))
     above = stats.ttest_1samp(values, 0.1, alternative="greater")
     assert result.p_above(0.1) == pytest.approx(above.pvalue)
     assert (result.sources, result.how) == (17, "jackknife-t")
@@ -174,7 +174,7 @@ def test_of_a_correlation_it_is_on_atanh() -> None:
     )
 
 
-def test_at_one_a_correlation_is_plain_and_cut() -> None:
+def test_at_a_single_a_correlation_is_plain_and_cut() -> None:
     rows = [0.99, 1.0, *np.linspace(0.97, 0.999, 11)]
     result = known(rows, np.ones(12), CORRELATION)
     assert result.scale.kind == "plain" and result.interval()[1] == 1.0

@@ -127,8 +127,8 @@ def test_judges_are_ranked_among_the_texts_that_count_for_both() -> None:
     assert part == test
     assert test.n == kept.sum() == N - 6
     values = [
-        within_sources(one[kept], y[kept], SOURCE[kept], SOURCES).rows[0]
-        for one in (x1, x2)
+        within_sources(each[kept], y[kept], SOURCE[kept], SOURCES).rows[0]
+        for each in (x1, x2)
     ]
     assert test.difference == pytest.approx(values[0] - values[1])
 
@@ -201,8 +201,8 @@ def test_every_swap_of_labels_written_out_gives_the_same_p(
     for swap in (np.zeros(flips.shape[1], dtype=bool), *flips):
         first = np.where(swap[unit], x2, x1)[both]
         second = np.where(swap[unit], x1, x2)[both]
-        one, other = balanced_accuracies(gold[both], np.stack([first, second]), labels)
-        gaps.append(one - other)
+        each, other = balanced_accuracies(gold[both], np.stack([first, second]), labels)
+        gaps.append(each - other)
     extreme = np.abs(gaps) >= abs(gaps[0]) - 1e-10
     assert result.difference == pytest.approx(gaps[0])
     assert result.p == extreme.mean() and result.n == N - 2
@@ -219,8 +219,8 @@ def test_balanced_accuracy_on_resamples_repeats_sources(labels: int) -> None:
     gold, x, _ = labelled(3, labels)
     draws = np.random.default_rng(4).multinomial(SOURCES, np.full(SOURCES, 0.2), 20)
     rows = balanced_accuracy_over_resamples(gold, x, labels, SOURCE, draws)
-    one = on_labels(gold, x, labels, SOURCE, None)["balanced_accuracy"]
-    assert rows[0] == pytest.approx(one.estimate.value)
+    each = on_labels(gold, x, labels, SOURCE, None)["balanced_accuracy"]
+    assert rows[0] == pytest.approx(each.estimate.value)
     given = ~np.isnan(x)
     for row, draw in zip(rows[1:], draws, strict=True):
         shares = []
@@ -240,7 +240,7 @@ def significant(
     """Share of studies with p ≤ .05; judges rate quality plus noise, from 1 to 5."""
     rng = np.random.default_rng(seed)
     source = np.repeat(np.arange(sources), texts)
-    found = 0
+    result = 0
     for _ in range(studies):
         difficulty = rng.normal(size=sources)[source]
         quality = rng.normal(size=source.size)
@@ -248,23 +248,25 @@ def significant(
         judges = []
         for agreement in agreements:
             noise = rng.normal(size=source.size)
-            told = agreement * quality + np.sqrt(1 - agreement**2) * noise
-            judges.append(np.clip(np.round(3 + told + 0.5 * difficulty), 1, 5))
+            outcome = agreement * quality + np.sqrt(1 - agreement**2) * noise
+            judges.append(np.clip(np.round(3 + outcome + 0.5 * difficulty), 1, 5))
         flips = flips_of(rng, sources, PERMUTATIONS)
         x1, x2 = judges
         test = within_sources_test(x1, x2, y, source, source, flips)
-        found += test.p <= 0.05
-    return found / studies
+        result += test.p <= 0.05
+    return result / studies
 
 
 @pytest.mark.simulation
 @pytest.mark.parametrize(("sources", "texts"), [(20, 5), (50, 3), (100, 16)])
-def test_equal_judges_differ_in_one_study_of_twenty(sources: int, texts: int) -> None:
+def test_equal_judges_differ_in_a_single_study_of_twenty(
+    sources: int, texts: int
+) -> None:
     studies = 300
-    most = 0.05 + 2 * np.sqrt(0.05 * 0.95 / studies)
-    assert significant((0.5, 0.5), studies, sources, texts, sources) <= most
+    limit = 0.05 + 2 * np.sqrt(0.05 * 0.95 / studies)
+    assert significant((0.5, 0.5), studies, sources, texts, sources) <= limit
 
 
 @pytest.mark.simulation
-def test_a_better_judge_is_found() -> None:
+def test_a_better_judge_is_detected() -> None:
     assert significant((0.55, 0.33), 200, 100, 5, 7) >= 0.9

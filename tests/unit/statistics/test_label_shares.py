@@ -55,7 +55,7 @@ def estimates_of(
 
 
 def values(table: Sequence[Sequence[int]]) -> dict[str, float | None]:
-    return {name: one.value for name, one in estimates_of(table).items()}
+    return {name: each.value for name, each in estimates_of(table).items()}
 
 
 def test_a_judge_that_passes_all_good_and_two_fifths_of_the_bad_answers() -> None:
@@ -102,7 +102,7 @@ def test_of_three_labels_the_means_are_over_those_that_people_use() -> None:
     assert result["ac1"] == pytest.approx((right / n - chance) / (1 - chance))
 
 
-def test_each_label_has_its_own_recall_precision_and_share() -> None:
+def test_each_label_has_a_separate_recall_precision_and_share() -> None:
     gold, predicted = texts_of([[4, 1, 0], [2, 3, 1], [0, 0, 0]])
     result = by_label(gold, predicted, 3, np.arange(11), None)
     assert {k: number.estimate.value for k, number in result.items()} == {
@@ -197,8 +197,10 @@ def clustered(seed: int, labels: int) -> tuple[Floats, Floats, NDArray[np.int64]
 
 
 def value_of(name: str, gold: Floats, predicted: Floats, labels: int) -> float:
-    told = on_labels(gold, predicted, labels, np.zeros(gold.size, np.int64), None)[name]
-    return float(told.rows[0])
+    result = on_labels(gold, predicted, labels, np.zeros(gold.size, np.int64), None)[
+        name
+    ]
+    return float(result.rows[0])
 
 
 @pytest.mark.parametrize("labels", [2, 3])
@@ -292,19 +294,21 @@ def test_balanced_accuracy_is_a_proportion_of_as_many_texts_as_the_rarest_label_
     labels: int,
 ) -> None:
     gold, predicted, source = clustered(9, labels)
-    one = on_labels(gold, predicted, labels, source, deletions(30))["balanced_accuracy"]
-    p, counts = float(one.rows[0]), np.bincount(gold.astype(int))
+    each = on_labels(gold, predicted, labels, source, deletions(30))[
+        "balanced_accuracy"
+    ]
+    p, counts = float(each.rows[0]), np.bincount(gold.astype(int))
     total = labels * counts.min()
     held = np.stack(
         [np.bincount(source, gold == k, 30) / counts[k] for k in range(labels)]
     )
     sizes = held.sum(axis=0) * counts.min()
     assert sizes.sum() == pytest.approx(total)
-    residual = (p - one.rows[1:]) * (total - sizes)
+    residual = (p - each.rows[1:]) * (total - sizes)
     deff = max(1.0, 30 / 29 * float(residual @ residual) / total / (p * (1 - p)))
     shrunk = (stats.t.ppf(0.975, total - 1) / stats.t.ppf(0.975, 29)) ** 2
     wanted = clopper_pearson(p, min(total, total / deff * shrunk))
-    assert (one.estimate.ci_low, one.estimate.ci_high) == pytest.approx(wanted)
+    assert (each.estimate.ci_low, each.estimate.ci_high) == pytest.approx(wanted)
 
 
 def test_where_all_is_right_the_rarest_label_decides_how_much_that_says() -> None:
@@ -319,10 +323,14 @@ def test_where_all_is_right_the_rarest_label_decides_how_much_that_says() -> Non
     assert "no interval" in estimates_of([[9, 0], [0, 400]], interval=True)["mcc"].note
 
 
-def test_a_judge_that_says_one_thing_is_at_chance_with_an_interval() -> None:
-    told = estimates_of([[0, 30], [0, 60]], interval=True)["balanced_accuracy"]
-    assert told.value == 0.5 and told.ci_low is not None and told.ci_high is not None
-    assert told.ci_low < 0.4 and told.ci_high > 0.6
+def test_a_judge_that_says_a_single_thing_is_at_chance_with_an_interval() -> None:
+    estimates = estimates_of([[0, 30], [0, 60]], interval=True)["balanced_accuracy"]
+    assert (
+        estimates.value == 0.5
+        and estimates.ci_low is not None
+        and estimates.ci_high is not None
+    )
+    assert estimates.ci_low < 0.4 and estimates.ci_high > 0.6
 
 
 @pytest.mark.parametrize("name", ["f1", "f1_macro", "mcc", "ac1", "kappa_nominal"])

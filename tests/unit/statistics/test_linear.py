@@ -65,8 +65,8 @@ def test_p_is_near_that_of_permuted_scores(seed: int) -> None:
     )
     every = deletions(SOURCES)
     for name, test in exact.items():
-        one, other = (of(x, people, every)[name, "pooled"] for x in (first, second))
-        near = linear_test(one, other, flips)
+        each, other = (of(x, people, every)[name, "pooled"] for x in (first, second))
+        near = linear_test(each, other, flips)
         assert near.p == pytest.approx(test.p, abs=0.02)
         assert near.difference == pytest.approx(test.difference, abs=1e-3)
         assert near.n == test.n
@@ -77,15 +77,15 @@ def test_of_a_mean_both_are_exact() -> None:
     first, second = rng.normal(size=(2, 50))
     source = np.arange(50)
     every = deletions(50)
-    one, other = (clustered_mean(x, source, every, ends=None) for x in (first, second))
+    each, other = (clustered_mean(x, source, every, ends=None) for x in (first, second))
     flips = flips_of(rng, 50, 99)
-    found = linear_test(one, other, flips)
+    result = linear_test(each, other, flips)
     expected = mean_test(first, second, source, flips)
-    assert found.difference == pytest.approx(expected.difference, abs=1e-12)
-    assert (found.p, found.p_greater) == (expected.p, expected.p_greater)
+    assert result.difference == pytest.approx(expected.difference, abs=1e-12)
+    assert (result.p, result.p_greater) == (expected.p, expected.p_greater)
     weights = source_weights(rng, 50, 30)
     np.testing.assert_allclose(
-        linear_resamples(one, weights)[1:], weights @ first / 50, atol=1e-12
+        linear_resamples(each, weights)[1:], weights @ first / 50, atol=1e-12
     )
 
 

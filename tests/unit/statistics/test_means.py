@@ -59,8 +59,8 @@ def test_a_share_of_things_is_a_proportion_of_clustered_cases() -> None:
     )
     assert result.rows[0] == estimate.value and result.rows.size == 41
     assert result.rows[1] == 45 / 195 and result.rows[40] == 50 / 195
-    own = proportion(by_source(hits, SOURCE, 40), [5] * 40)
-    assert (estimate.ci_low, estimate.ci_high) == pytest.approx(own)
+    own_part = proportion(by_source(hits, SOURCE, 40), [5] * 40)
+    assert (estimate.ci_low, estimate.ci_high) == pytest.approx(own_part)
     assert (
         estimate.method.startswith("what; Clopper-Pearson")
         and "40 sources" in estimate.method
@@ -76,7 +76,7 @@ def test_a_share_of_things_is_a_proportion_of_clustered_cases() -> None:
 def test_the_mean_over_aspects_loses_a_source_in_all_of_them_at_once() -> None:
     each = shares(0.2, 0.5, 0.6)
     estimate = mean_over(each, averaged="aspects")
-    rows = np.mean([one.rows for one in each], axis=0)
+    rows = np.mean([entry.rows for entry in each], axis=0)
     assert estimate.rows == pytest.approx(rows) and estimate.estimate.value == rows[0]
     expected = jackknife_t(float(rows[0]), rows[1:].tolist(), ends=(0.0, 1.0))
     assert (estimate.estimate.ci_low, estimate.estimate.ci_high) == pytest.approx(
@@ -88,7 +88,7 @@ def test_the_mean_over_aspects_loses_a_source_in_all_of_them_at_once() -> None:
     assert turned.value == pytest.approx(estimate.estimate.value)
 
 
-def test_a_mean_over_one_aspect_is_that_aspects_number_with_its_n() -> None:
+def test_a_mean_over_a_single_aspect_is_that_aspects_number_with_its_n() -> None:
     [share] = shares(0.3)
     estimate = mean_over([share], averaged="aspects")
     kept = replace(estimate.estimate, method=share.estimate.method)
@@ -163,12 +163,12 @@ def test_the_mean_of_independent_ones_by_hand() -> None:
         independent_mean(few, averaged="datasets").note
         == "no interval on 2 of 2 datasets"
     )
-    one = Estimate(0.5, ci_low=0.25, ci_high=0.625)
-    same = independent_mean([one], averaged="datasets")
+    each = Estimate(0.5, ci_low=0.25, ci_high=0.625)
+    same = independent_mean([each], averaged="datasets")
     assert (same.value, same.ci_low, same.ci_high) == (
-        one.value,
-        one.ci_low,
-        one.ci_high,
+        each.value,
+        each.ci_low,
+        each.ci_high,
     )
 
 
@@ -255,7 +255,7 @@ def test_counts_that_are_none_are_refused(b: float, c: float, n: float) -> None:
         tango(b, c, n)
 
 
-def test_pairs_of_one_source_count_for_less_where_they_are_alike() -> None:
+def test_pairs_of_a_single_source_count_for_less_where_they_are_alike() -> None:
     d = np.repeat([1, 0, 0, 0, 1, 0, -1, 0, 0, 0], 6)
     source = np.repeat(np.arange(10), 6)
     assert effective_pairs(d, np.arange(60)) == 60
@@ -469,7 +469,7 @@ def test_holm_corrects_within_the_family_and_says_so() -> None:
     assert result[1].reasons == (CODES.holm,) and result[1].adjusted == pytest.approx(
         0.04
     )
-    assert {one.family for one in result} == {3}  # what is not computable is no test
+    assert {each.family for each in result} == {3}  # what is not computable is no test
 
 
 def test_the_correction_of_the_second_step_is_over_those_that_reach_it() -> None:

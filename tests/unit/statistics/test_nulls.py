@@ -44,7 +44,7 @@ def test_a_judge_that_knows_only_the_source_has_no_small_p_within() -> None:
     )
 
 
-def test_rows_of_credit_and_of_kappa_are_those_of_one_judge() -> None:
+def test_rows_of_credit_and_of_kappa_are_those_of_a_single_judge() -> None:
     rng = np.random.default_rng(7)
     source = rng.permutation(np.repeat(np.arange(5), 8))
     better, worse = np.round(rng.normal(size=(2, 3, source.size)))
@@ -64,7 +64,7 @@ def test_rows_of_credit_and_of_kappa_are_those_of_one_judge() -> None:
         assert linear_kappa == pytest.approx(kappas(counts)[0])
 
 
-def test_labels_are_dealt_alike_whether_sources_have_one_text_or_several() -> None:
+def test_labels_are_dealt_alike_whether_sources_have_a_single_text_or_several() -> None:
     rng = np.random.default_rng(6)
     for n in (1, 2, 3, 25):
         gold, order = (
@@ -79,6 +79,6 @@ def test_labels_are_dealt_alike_whether_sources_have_one_text_or_several() -> No
             if others.size:
                 below = int((order[others] < order[text]).sum())
                 upto = int((order[others] <= order[text]).sum())
-                place = min((below + upto) // 2, others.size - 1)
-                one_by_one[text] = np.sort(gold[others])[place]
+                minimum = min((below + upto) // 2, others.size - 1)
+                one_by_one[text] = np.sort(gold[others])[minimum]
         np.testing.assert_array_equal(nulls.dealt(gold, order, source), one_by_one)

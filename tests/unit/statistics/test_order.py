@@ -42,12 +42,12 @@ def ragged(*sequences: list[float | None]) -> tuple[Any, OrderedPairs, Any]:
     source = np.repeat(
         np.arange(len(sequences)), [len(sequence) for sequence in sequences]
     )
-    place = np.concatenate([np.arange(len(sequence)) for sequence in sequences])
+    location = np.concatenate([np.arange(len(sequence)) for sequence in sequences])
     scores = np.array(
         [NAN if v is None else v for sequence in sequences for v in sequence],
         dtype=float,
     )
-    return scores, ordered_pairs(source, place), source
+    return scores, ordered_pairs(source, location), source
 
 
 def adjacent(*sequences: list[float | None]) -> dict[str, Replicated]:
@@ -81,8 +81,8 @@ def test_the_rules_by_hand_on_sequences_of_unequal_length() -> None:
         name: number.estimate
         for name, number in adjacent([5, 4, 4, 1], [3, None, 2, 3], [1]).items()
     }
-    told = {name: (one.value, one.n) for name, one in by_name.items()}
-    assert told == {
+    by_key = {name: (each.value, each.n) for name, each in by_name.items()}
+    assert by_key == {
         **{STRICT: (2 / 6, 6), "accuracy_adjacent_half": (2.5 / 4, 4)},
         **{"accuracy_adjacent_complete": (2 / 4, 4), "tie_rate": (1 / 4, 4)},
     }
@@ -97,8 +97,8 @@ def test_texts_further_separately() -> None:
     assert list(result) == [1, 2, 3]
     # two apart: 5 4 +, 4 1 +, 3 2 +, ? 3 missing; three: 5 1 +, 3 3 tie
     values = {
-        k: [number.estimate.value for number in told.values()]
-        for k, told in result.items()
+        k: [number.estimate.value for number in outcome.values()]
+        for k, outcome in result.items()
     }
     assert values[2] == pytest.approx([3 / 4, 1, 1, 0])
     assert values[3] == pytest.approx([1 / 2, 3 / 4, 1 / 2, 1 / 2])
@@ -106,13 +106,13 @@ def test_texts_further_separately() -> None:
 
 def test_several_texts_at_one_place_are_each_held_against_those_of_the_next() -> None:
     ratings, source = np.array([5, 5, 3, 1, 4, 4.0]), np.array([0, 0, 0, 0, 1, 1])
-    place = places_of(ratings, source)
-    assert place.tolist() == [0, 0, 1, 2, 0, 0]
-    pairs = ordered_pairs(source, place)
+    places = places_of(ratings, source)
+    assert places.tolist() == [0, 0, 1, 2, 0, 0]
+    pairs = ordered_pairs(source, places)
     assert sorted(zip(*(column.tolist() for column in pairs), strict=True)) == [
         *((0, 2, 0, 1), (0, 3, 0, 2), (1, 2, 0, 1), (1, 3, 0, 2), (2, 3, 1, 2))
     ]
-    assert places_of(ratings[::-1], source[::-1]).tolist() == place[::-1].tolist()
+    assert places_of(ratings[::-1], source[::-1]).tolist() == places[::-1].tolist()
 
 
 def test_the_grid_of_all_pairs_holds_every_step() -> None:
@@ -122,8 +122,8 @@ def test_the_grid_of_all_pairs_holds_every_step() -> None:
     scores, pairs, source = ragged(*table.tolist())
     grid = accuracy_grid(scores, pairs, source, deletions(30))
     assert list(grid) == [(i, j) for i in range(5) for j in range(i + 1, 5)]
-    for (i, j), found in grid.items():
-        estimate = found[STRICT].estimate
+    for (i, j), result in grid.items():
+        estimate = result[STRICT].estimate
         assert estimate.value == pytest.approx(np.mean(table[:, i] > table[:, j]))
         assert (
             estimate.value is not None
@@ -131,10 +131,12 @@ def test_the_grid_of_all_pairs_holds_every_step() -> None:
             and estimate.ci_high is not None
         )
         assert estimate.ci_low <= estimate.value <= estimate.ci_high
-    for k, found in accuracy_by_step(scores, pairs, source, None).items():
-        cells = [told[STRICT].estimate for (i, j), told in grid.items() if j - i == k]
+    for k, result in accuracy_by_step(scores, pairs, source, None).items():
+        cells = [
+            outcome[STRICT].estimate for (i, j), outcome in grid.items() if j - i == k
+        ]
         mean = np.mean([cell.value for cell in cells])  # of cells of 30 pairs each
-        assert found[STRICT].estimate.value == pytest.approx(mean)
+        assert result[STRICT].estimate.value == pytest.approx(mean)
 
 
 def test_without_a_pair_nothing_is_known() -> None:
@@ -148,22 +150,22 @@ def test_without_a_pair_nothing_is_known() -> None:
 def test_what_changes_no_order_changes_nothing() -> None:
     rng = np.random.default_rng(3)
     source = np.sort(rng.integers(0, 20, 90))
-    place, scores = rng.integers(0, 4, 90), rng.integers(1, 5, 90).astype(float)
+    location, scores = rng.integers(0, 4, 90), rng.integers(1, 5, 90).astype(float)
     weights = deletions(20)
-    result = ordered_accuracy(scores, ordered_pairs(source, place), source, weights)
+    result = ordered_accuracy(scores, ordered_pairs(source, location), source, weights)
     moved = rng.permutation(90)
     again = ordered_accuracy(
         scores[moved],
-        ordered_pairs(source[moved], place[moved]),
+        ordered_pairs(source[moved], location[moved]),
         source[moved],
         weights,
     )
     bent = ordered_accuracy(
-        np.exp(scores), ordered_pairs(source, 3 * place), source, weights
+        np.exp(scores), ordered_pairs(source, 3 * location), source, weights
     )
-    for name, one in result.items():
+    for name, each in result.items():
         for other in (again[name], bent[name]):
-            assert other.rows == pytest.approx(one.rows)
+            assert other.rows == pytest.approx(each.rows)
 
 
 def test_a_perfect_a_reversed_and_a_constant_judge() -> None:
@@ -188,8 +190,8 @@ def test_both_orders_must_be_right() -> None:
     truth = np.array([1.0, 1, 1, 1, 1])
     both = right_in_both_orders(listed, swapped, truth, SOURCE, None)
     assert (both.value, both.n, both.n_missing) == (0.25, 4, 1)
-    one = comparison_accuracy(listed, truth, SOURCE, None)["accuracy_comparison"]
-    assert (one.value, one.n, one.n_missing) == (0.5, 4, 1)
+    each = comparison_accuracy(listed, truth, SOURCE, None)["accuracy_comparison"]
+    assert (each.value, each.n, each.n_missing) == (0.5, 4, 1)
 
 
 def test_pairs_that_people_tie_are_left_out() -> None:
@@ -310,8 +312,8 @@ def test_vector_of_votes() -> None:
         v for v in load("local_accuracy") if v["id"] == "pairwise_swap_aggregate"
     ]
     # counts are [A<B, A>B, A=B]; in the second order the texts have changed places
-    first = np.array([one["order1"] for one in vector["inputs"]])
-    second = np.array([one["order2"] for one in vector["inputs"]])
+    first = np.array([each["order1"] for each in vector["inputs"]])
+    second = np.array([each["order2"] for each in vector["inputs"]])
     right, wrong, tied = (
         first[:, 1] + second[:, 0],
         first[:, 0] + second[:, 1],
@@ -394,9 +396,11 @@ def heads() -> tuple[Any, Any, Any]:
     straight = [json_lines(Path(str(path).replace("_toggle", ""))) for path in paths]
     turned = [json_lines(path) for path in paths]
 
-    def votes(found: list[Any]) -> Any:
+    def votes(expected: list[Any]) -> Any:
         letters = {"A": 1.0, "B": -1.0, "C": 0.0}
-        return np.array([[letters[row["resp"].strip()[0]] for row in p] for p in found])
+        return np.array(
+            [[letters[row["resp"].strip()[0]] for row in p] for p in expected]
+        )
 
     people = [
         [row["human_score_1"] - row["human_score_2"] for row in pair]

@@ -34,7 +34,7 @@ PEOPLE = np.array([[1.0, 1, 0, -1], [1, -1, 0, NAN], [0, 1, -1, -1]])
 JUDGE = np.array([1.0, 1, 0, -1])
 
 
-def values(told: Any) -> Any:
+def values(message: Any) -> Any:
     return {
         name: (
             number.estimate.value,
@@ -42,7 +42,7 @@ def values(told: Any) -> Any:
             number.estimate.n_missing,
             number.estimate.n_tied,
         )
-        for name, number in told.items()
+        for name, number in message.items()
     }
 
 
@@ -65,8 +65,8 @@ def test_people_agree_under_both_rules_by_hand() -> None:
         TIES: (pytest.approx(4 / 10), 10, 0, 5),
         DECIDED: (pytest.approx(3 / 5), 5, 0, 5),
     }
-    (one, other) = agreement_of_people(PEOPLE[:1], np.arange(4), None).values()
-    assert (one.estimate.value, one.estimate.note) == (
+    (each, other) = agreement_of_people(PEOPLE[:1], np.arange(4), None).values()
+    assert (each.estimate.value, each.estimate.note) == (
         other.estimate.value,
         REASONS.nothing,
     )
@@ -127,7 +127,7 @@ def test_turning_every_pair_round_changes_no_agreement(
 
 
 @pytest.mark.parametrize(("won", "lost"), [(12, 30), (0, 7), (5, 5), (3, 1)])
-def test_of_one_case_a_source_it_is_the_exact_test(won: int, lost: int) -> None:
+def test_of_a_single_case_a_source_it_is_the_exact_test(won: int, lost: int) -> None:
     first = np.repeat([1.0, 0, 1, 0], [won, lost, 9, 4])
     second = np.repeat([0.0, 1, 1, 0], [won, lost, 9, 4])
     result = mcnemar(first, second, np.arange(first.size))
@@ -208,10 +208,10 @@ def drawn(seed: int, systems: int, sources: int, *, places: bool = True) -> Comp
     return comparisons(*rows)
 
 
-def numbers(told: Strengths) -> Any:
-    log_strengths = [float(system.rows[0]) for system in told.systems]
-    position = 0.0 if told.position is None else float(told.position.rows[0])
-    return log_strengths, float(told.ties.rows[0]), position
+def numbers(message: Strengths) -> Any:
+    log_strengths = [float(system.rows[0]) for system in message.systems]
+    position = 0.0 if message.position is None else float(message.position.rows[0])
+    return log_strengths, float(message.ties.rows[0]), position
 
 
 def test_two_systems_have_the_strengths_of_their_wins() -> None:
@@ -378,7 +378,7 @@ def has_one_maximum(votes: Comparisons, systems: int) -> bool:
 
 
 @pytest.mark.simulation
-def test_strengths_are_defined_where_there_is_one_finite_maximum() -> None:
+def test_strengths_are_defined_given_a_single_finite_maximum() -> None:
     rng, defined = np.random.default_rng(70), 0
     for _ in range(600):
         systems, n = int(rng.integers(2, 5)), int(rng.integers(2, 25))

@@ -181,14 +181,14 @@ def test_any_numbers_at_interval_level_equal_those_of_a_scale_and_the_package(
     ratings = rng.integers(1, 6, (4, 40)).astype(float)
     ratings[rng.random(ratings.shape) < 0.3] = np.nan
     source, weights = np.repeat(np.arange(20), 2), deletions(20)
-    found, scaled = (
+    result, scaled = (
         krippendorff_alpha(
             ratings, level="interval", domain=d, source=source, weights=weights
         ).estimate
         for d in (None, [1.0, 2.0, 3.0, 4.0, 5.0])
     )
-    assert found.value == pytest.approx(scaled.value, abs=1e-12)
-    assert (found.ci_low, found.ci_high) == pytest.approx(
+    assert result.value == pytest.approx(scaled.value, abs=1e-12)
+    assert (result.ci_low, result.ci_high) == pytest.approx(
         (scaled.ci_low, scaled.ci_high), abs=1e-12
     )
     shifted = rng.normal(1e3, 1, (3, 30))
@@ -232,9 +232,9 @@ def test_draws_by_hand() -> None:
     assert result["alpha_draws"].value is not None
 
 
-def test_a_judge_that_never_differs_needs_one_draw() -> None:
+def test_a_judge_that_never_differs_needs_a_single_draw() -> None:
     result = of([[1, 2, 3, 4]] * 5)
-    by_name = {name: one.value for name, one in result.items()}
+    by_name = {name: each.value for name, each in result.items()}
     assert by_name == {
         **{"alpha_draws": 1, "flip_rate": 0, "tied_modes": 0, "reliability": 1},
         "draws_needed": 1,
@@ -302,7 +302,7 @@ def test_intervals_are_those_of_written_out_deletions() -> None:
     left = [of(np.delete(draws, s, axis=1)) for s in range(30)]
     r = result["reliability"]
     assert r.value is not None
-    each = [one["reliability"].value or 0 for one in left]
+    each = [entry["reliability"].value or 0 for entry in left]
     assert (r.ci_low, r.ci_high) == pytest.approx(jackknife_t(r.value, each))
     flips = [float(np.ptp(column) > 0) for column in draws.T]
     expected = proportion(flips, [1] * 30)
@@ -316,8 +316,8 @@ def test_neither_the_order_of_draws_nor_of_targets_matters() -> None:
     draws = rng.integers(1, 6, (4, 25)).astype(float)
     draws[rng.random(draws.shape) < 0.1] = NAN
     result, moved = of(draws), of(draws[::-1, rng.permutation(25)])
-    for name, one in result.items():
-        assert moved[name].value == pytest.approx(one.value)
+    for name, each in result.items():
+        assert moved[name].value == pytest.approx(each.value)
 
 
 def test_draws_of_labels_have_no_reliability_of_a_mean_and_unordered_no_order() -> None:

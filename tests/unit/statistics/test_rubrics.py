@@ -84,14 +84,14 @@ def planted(
 def value(
     numbers: list[RubricNumber], statistic: str, criterion: int | None = None
 ) -> float:
-    found = [
+    values = [
         number.estimate.value
         for number in numbers
         if (number.statistic, number.criterion, number.system)
         == (statistic, criterion, None)
     ]
-    assert len(found) == 1 and found[0] is not None
-    return found[0]
+    assert len(values) == 1 and values[0] is not None
+    return values[0]
 
 
 def named(numbers: list[RubricNumber]) -> int | None:
@@ -125,12 +125,12 @@ def test_scores_of_a_table_by_hand() -> None:
 
 def test_agreement_of_a_table_by_hand() -> None:
     cases = cases_of([FIRST, SECOND], GRADER)
-    found = on_pairs(cases.grader_pairs, cases.case_source, deletions(3))
+    result = on_pairs(cases.grader_pairs, cases.case_source, deletions(3))
     # Eleven cases were read, each with two labels: 11 of them met, 11 unmet.
-    assert found["rubric_tpr"].estimate.n == 11
-    assert found["rubric_tpr"].estimate.value == pytest.approx(8 / 11)
-    assert found["rubric_tnr"].estimate.value == pytest.approx(7 / 11)
-    assert found["rubric_f1"].estimate.n_missing == 2
+    assert result["rubric_tpr"].estimate.n == 11
+    assert result["rubric_tpr"].estimate.value == pytest.approx(8 / 11)
+    assert result["rubric_tnr"].estimate.value == pytest.approx(7 / 11)
+    assert result["rubric_f1"].estimate.n_missing == 2
     among = on_pairs(cases.expert_pairs, cases.case_source, None)
     # The experts differ in 3 of 12 cases, seen from either side.
     assert among["rubric_kappa"].estimate.n == 24
@@ -141,11 +141,11 @@ def test_macro_f1_is_that_of_scikit_learn_over_labels_of_experts() -> None:
     metrics = pytest.importorskip("sklearn.metrics")
     cases = planted(np.random.default_rng(3))
     pairs = cases.grader_pairs
-    found = on_pairs(pairs, cases.case_source, None)
+    observed = on_pairs(pairs, cases.case_source, None)
     oracle = metrics.f1_score(pairs.truth, pairs.verdict, average="macro")
-    assert found["rubric_f1"].estimate.value == pytest.approx(oracle, abs=1e-12)
+    assert observed["rubric_f1"].estimate.value == pytest.approx(oracle, abs=1e-12)
     oracle = metrics.balanced_accuracy_score(pairs.truth, pairs.verdict)
-    result = found["rubric_balanced_accuracy"].estimate
+    result = observed["rubric_balanced_accuracy"].estimate
     assert result.value == pytest.approx(oracle, abs=1e-12)
     assert result.n == 2 * cases.response.size
 
@@ -154,9 +154,9 @@ def test_points_times_ten_change_nothing() -> None:
     cases = planted(np.random.default_rng(4))
     tenfold = cases.with_points(10 * cases.points)
     for numbers in (expert_numbers, grader_numbers):
-        one = [*numbers(rubric_of(cases))]
+        values = [*numbers(rubric_of(cases))]
         other = [*numbers(rubric_of(tenfold))]
-        assert [number.estimate for number in one] == [
+        assert [number.estimate for number in values] == [
             number.estimate for number in other
         ]
 
@@ -173,11 +173,11 @@ def test_order_of_cases_changes_nothing() -> None:
         cases.source,
         cases.system,
     )
-    one = {
+    by_key = {
         number[:1] + number[3:]: number for number in grader_numbers(rubric_of(cases))
     }
     for number in grader_numbers(rubric_of(moved)):
-        first = one[number[:1] + number[3:]].estimate.value
+        first = by_key[number[:1] + number[3:]].estimate.value
         assert number.estimate.value == (
             None if first is None else pytest.approx(first, abs=1e-12)
         )
@@ -228,12 +228,12 @@ def test_a_criterion_always_met_says_nothing() -> None:
     cases.experts[:, mine] = 1.0
     cases.grader[mine] = 1.0
     numbers = [*grader_numbers(rubric_of(cases))]
-    said = [
+    criterions = [
         number.criterion
         for number in numbers
         if number.estimate.note.startswith("says nothing")
     ]
-    assert said == [2]
+    assert criterions == [2]
     skipped = [
         number.estimate.note
         for number in numbers
@@ -249,12 +249,12 @@ def test_a_criterion_only_the_grader_understands() -> None:
     cases.experts[:, mine] = rng.random((2, mine.sum())) < 0.5
     stable = dict.fromkeys(range(8), 0.9)
     numbers = [*grader_numbers(rubric_of(cases), stable)]
-    said = [
+    criterions = [
         number.criterion
         for number in numbers
         if number.estimate.note.startswith("only the judge understands")
     ]
-    assert said == [1]
+    assert criterions == [1]
     unstable = [*grader_numbers(rubric_of(cases), dict.fromkeys(range(8), 0.5))]
     assert not any("only the judge" in number.estimate.note for number in unstable)
 
@@ -300,7 +300,7 @@ def test_unrated_responses_have_a_corrected_mean() -> None:
     assert by_name["uncorrected_mean"] > truth + 0.05
 
 
-def test_one_expert_has_no_ceiling() -> None:
+def test_a_single_expert_has_no_ceiling() -> None:
     cases = cases_of([FIRST], GRADER)
     notes = [number.estimate.note for number in expert_numbers(rubric_of(cases))]
     assert any("no case has the labels of two experts" in note for note in notes)
@@ -321,7 +321,7 @@ def test_ties_of_systems_are_half() -> None:
 
 
 @pytest.mark.simulation
-def test_a_grader_blind_to_one_criterion_is_found() -> None:
+def test_a_grader_blind_to_a_single_criterion_is_detected() -> None:
     """50 studies: named in at least 45 (.95 is not refuted), in vain in at most 5."""
     rng = np.random.default_rng(20261201)
     hits = 0

@@ -66,17 +66,17 @@ def test_by_member_the_rest_is_the_mean_of_the_others_own_numbers() -> None:
 
 def test_a_slice_with_too_few_cases_has_no_number_and_no_test() -> None:
     members = {"a": FIRST, "b": ~FIRST}
-    found = against_rest(
+    result = against_rest(
         members, mean, lambda cases: "too few" if cases[0] else "", CORRELATION
     )
-    assert np.isnan(found["a"].value)
-    assert [*found["a"]] == [None, None, "too few"]
-    assert found["b"].inside is not None
-    whole = family([*found.values()], ["mean", "mean"])
-    assert np.isnan(whole.p_holm[0]) and whole.tested == 1
+    assert np.isnan(result["a"].value)
+    assert [*result["a"]] == [None, None, "too few"]
+    assert result["b"].inside is not None
+    complete = family([*result.values()], ["mean", "mean"])
+    assert np.isnan(complete.p_holm[0]) and complete.tested == 1
 
 
-def test_numbers_are_moved_to_the_mean_of_their_own_kind() -> None:
+def test_numbers_are_moved_to_the_mean_of_their_kind() -> None:
     numbers = [*made().values()]
     together = family(numbers, ["x"] * 3).moved
     alone = family(numbers, ["x", "y", "y"]).moved
@@ -154,14 +154,14 @@ def test_the_doubt_of_a_label_by_hand() -> None:
     """The first text's own source has no part in the rates."""
     people = np.array([0.0, 0.0, 1.0, 1.0])
     verdicts = np.array([[1.0, 0.0, 1.0, 1.0], [1.0, 0.0, 1.0, 0.0]])
-    found = label_doubts(verdicts, people, np.arange(4), 2)
+    result = label_doubts(verdicts, people, np.arange(4), 2)
     # Others: judge 1 says 0 to one of label 0, 1 to two of label 1; judge 2 likewise,
     # but 0 to one of label 1.
     first = log((2.5 / 3) / (0.5 / 2))
     second = log((1.5 / 3) / (0.5 / 2))
-    weight = found.effective / 2
-    assert found.doubt[0] == pytest.approx(weight * (first + second))
-    assert found.other.tolist() == [1, 1, 0, 0]
+    weight = result.effective / 2
+    assert result.doubt[0] == pytest.approx(weight * (first + second))
+    assert result.other.tolist() == [1, 1, 0, 0]
 
 
 def test_judges_that_err_together_count_for_less() -> None:
@@ -174,9 +174,9 @@ def test_judges_that_err_together_count_for_less() -> None:
 def test_a_missing_verdict_or_label_has_no_part() -> None:
     people = np.array([0.0, 1.0, NAN, 1.0])
     verdicts = np.array([[0.0, NAN, 1.0, 1.0], [0.0, 1.0, 1.0, 7.0]])
-    found = label_doubts(verdicts, people, np.arange(4), 2)
-    assert np.isfinite(found.doubt).tolist() == [True, False, False, False]
-    assert found.other.tolist() == [1, -1, -1, -1]
+    result = label_doubts(verdicts, people, np.arange(4), 2)
+    assert np.isfinite(result.doubt).tolist() == [True, False, False, False]
+    assert result.other.tolist() == [1, -1, -1, -1]
 
 
 def test_predictions_of_ratings_are_fitted_to_the_other_sources() -> None:
@@ -191,11 +191,11 @@ def test_predictions_of_ratings_are_fitted_to_the_other_sources() -> None:
             line = np.polyfit(scores[at][others], people[others], 1)
             predicted[at][~others] = np.polyval(line, scores[at][~others])
     rest = predicted.mean(axis=0) - people
-    found = rating_doubts(scores, people, source)
-    np.testing.assert_allclose(found, rest / rest.std(ddof=1), atol=1e-9)
+    result = rating_doubts(scores, people, source)
+    np.testing.assert_allclose(result, rest / rest.std(ddof=1), atol=1e-9)
 
 
 def test_constant_judges_predict_nothing() -> None:
     people = np.arange(6.0)
-    found = rating_doubts(np.ones((2, 6)), people, np.arange(6))
-    assert np.isnan(found).all()
+    result = rating_doubts(np.ones((2, 6)), people, np.arange(6))
+    assert np.isnan(result).all()

@@ -57,11 +57,11 @@ def test_sums_are_the_products_of_the_rows(
 ) -> None:
     rng = np.random.default_rng(2)
     rows = all_deletions(7).columns(np.array(used, np.int64))
-    whole = rng.integers(0, 9, (len(used), *shape))
+    complete = rng.integers(0, 9, (len(used), *shape))
     dense = rows.block(slice(None))
     assert rows.shape == dense.shape == (8, len(used))
-    assert np.array_equal(rows.sums(whole), np.tensordot(dense, whole, axes=1))
-    parts = whole + rng.random(whole.shape)
+    assert np.array_equal(rows.sums(complete), np.tensordot(dense, complete, axes=1))
+    parts = complete + rng.random(complete.shape)
     expected = np.tensordot(dense, parts, axes=1)
     np.testing.assert_allclose(rows.sums(parts), expected, rtol=1e-14, atol=1e-14)
 
@@ -82,7 +82,7 @@ def test_sums_of_drawn_rows_are_products_with_their_counts() -> None:
     np.testing.assert_allclose(rows.sums(table), dense @ table, rtol=1e-14)
 
 
-def test_resamples_are_those_of_one_draw_of_all() -> None:
+def test_resamples_are_those_of_a_single_draw_of_all() -> None:
     rng = np.random.default_rng(8)
     drawn = rng.multinomial(31, np.full(31, 1 / 31), size=20)
     assert np.array_equal(source_weights(np.random.default_rng(8), 31, 20), drawn)
@@ -95,10 +95,10 @@ def test_counts_come_in_blocks_of_all_rows(cells: int) -> None:
     code = rng.integers(0, 3, 60) * (cells // 3)
     rows = all_deletions(6).columns(np.array([5, 0, 1, 2, 3]))
     kept = np.flatnonzero(source != 4)
-    place = np.array([1, 2, 3, 4, -1, 0])[source[kept]]
-    counts = list(rows.counts(place, code[kept], cells))
+    values = np.array([1, 2, 3, 4, -1, 0])[source[kept]]
+    counts = list(rows.counts(values, code[kept], cells))
     assert (len(counts) > 1) == (cells > 3)
-    dense = list(written_out(rows).counts(place, code[kept], cells))
+    dense = list(written_out(rows).counts(values, code[kept], cells))
     assert np.array_equal(
         np.concatenate([part for _, part in counts]),
         np.concatenate([part for _, part in dense]),
@@ -131,12 +131,12 @@ def test_coefficients_without_each_source_are_those_of_written_out_rows(
 ) -> None:
     x, y, source = sample
     rows = all_deletions(int(source.max()) + 1)
-    found = over_rows(x, y, source, rows, COEFFICIENTS)
+    result = over_rows(x, y, source, rows, COEFFICIENTS)
     expected = over_rows(x, y, source, written_out(rows), COEFFICIENTS)
     for name in ("spearman", "kendall_b"):
-        assert np.array_equal(found[name], expected[name], equal_nan=True)
+        assert np.array_equal(result[name], expected[name], equal_nan=True)
     np.testing.assert_allclose(
-        found["pearson"], expected["pearson"], rtol=1e-11, atol=1e-13
+        result["pearson"], expected["pearson"], rtol=1e-11, atol=1e-13
     )
 
 
@@ -147,10 +147,10 @@ def test_pearson_without_a_source_that_has_nearly_all_variance(left: float) -> N
     y = np.append(rng.random(59), 9.0)
     source = np.arange(60)
     rows = all_deletions(60)
-    found = over_rows(x, y, source, rows, ["pearson"])["pearson"]
+    result = over_rows(x, y, source, rows, ["pearson"])["pearson"]
     expected = over_rows(x, y, source, written_out(rows), ["pearson"])["pearson"]
-    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
-    assert np.isnan(found[60]) == (left == 0)
+    np.testing.assert_allclose(result, expected, rtol=1e-12, atol=1e-14)
+    assert np.isnan(result[60]) == (left == 0)
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 40), st.integers(1, 9))

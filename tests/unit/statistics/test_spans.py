@@ -69,8 +69,8 @@ def test_a_span_that_is_predicted_twice_is_right_once() -> None:
     assert exact_counts(twice, [TextSpan(0, 2)]) == (1, 2, 1)
     assert exact_counts(twice, twice) == (2, 2, 2)
     assert token_counts(twice, [TextSpan(0, 2)]) == (2, 2, 2)
-    one = [TextSpan(0, 2, "NAME"), TextSpan(0, 2, "WORD")]
-    assert token_counts(one, one, category=True) == (4, 4, 4)
+    values = [TextSpan(0, 2, "NAME"), TextSpan(0, 2, "WORD")]
+    assert token_counts(values, values, category=True) == (4, 4, 4)
 
 
 def test_what_is_undefined_has_a_reason_and_is_never_zero() -> None:
@@ -277,11 +277,11 @@ def test_gold_spans_against_themselves_are_right(rotowire: Texts) -> None:
     weights = deletions(60)
     for counts in (exact_counts, token_counts):
         for category in (False, True):
-            told = [
+            collected = [
                 counts(gold, gold, category=category) for _, gold in rotowire.values()
             ]
             for level in (span_agreement, span_agreement_by_text):
-                for number in level(told, np.arange(60), weights).values():
+                for number in level(collected, np.arange(60), weights).values():
                     estimate = number.estimate
                     assert (estimate.value, estimate.ci_high) == (1, 1)
                     assert estimate.ci_low == pytest.approx(0.025 ** (1 / 60))

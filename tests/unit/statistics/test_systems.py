@@ -82,8 +82,8 @@ def test_correlations_of_what_both_have_are_pearsons(pooled: bool) -> None:
 def test_any_statistic_of_moved_columns_is_that_of_the_permuted_table() -> None:
     """Two texts of each system and source, some of which are not there."""
     rng = np.random.default_rng(6)
-    there = rng.random(2 * SOURCE.size) > 0.1
-    source, system = (np.repeat(one, 2)[there] for one in (SOURCE, SYSTEM))
+    holds = rng.random(2 * SOURCE.size) > 0.1
+    source, system = (np.repeat(each, 2)[holds] for each in (SOURCE, SYSTEM))
     y = rng.normal(size=source.size)
     x = y + rng.normal(size=source.size)
     scores = np.append(x, NAN)
@@ -121,7 +121,7 @@ def test_a_taste_for_systems_passes_its_test_no_more_often_than_it_may() -> None
     assert false / studies <= 0.025 + 3 * (0.025 * 0.975 / studies) ** 0.5
 
 
-def test_sources_that_share_two_systems_are_one_block() -> None:
+def test_sources_that_share_two_systems_are_a_single_block() -> None:
     first = [0, 1, 2, 3]
     second = [3, 4, 5, 6]  # one system in common links nothing
     source = np.repeat(np.arange(24), 4)
@@ -195,7 +195,7 @@ def test_a_null_is_asked_only_of_families_that_can_pass(
     assert not systems.can_be_asked(blocks, family + 1)
 
 
-def test_blocks_are_permuted_as_one_table_is_that_has_them_side_by_side() -> None:
+def test_blocks_are_permuted_as_a_single_table_is_that_has_them_side_by_side() -> None:
     """Joined sets with systems of their own: p from an explicit loop."""
     rng = np.random.default_rng(9)
     source = np.repeat(np.arange(24), 3)

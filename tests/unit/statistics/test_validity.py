@@ -55,13 +55,13 @@ def counts(*verdicts: tuple[str, str]) -> Counts:
 def test_shares_by_hand() -> None:
     first = counts(("correct", "error"), ("vague", "error"), ("correct", "no_span"))
     second = counts(("partially_correct", "error"), ("not_an_error", "hallucination"))
-    told = np.concatenate([first, second, counts()]), CODES[:3], None
-    assert span_ok(*told).value == pytest.approx(3 / 5)
-    assert explanation_ok(*told).value == pytest.approx(2 / 5)
-    assert explanation_ok_at_error(*told).value == pytest.approx(1 / 3)
-    assert (span_ok(*told).n, explanation_ok(*told).n) == (5, 5)
-    assert explanation_ok_at_error(*told).n == 3
-    assert span_ok(*told, 4).n_missing == 4
+    values = np.concatenate([first, second, counts()]), CODES[:3], None
+    assert span_ok(*values).value == pytest.approx(3 / 5)
+    assert explanation_ok(*values).value == pytest.approx(2 / 5)
+    assert explanation_ok_at_error(*values).value == pytest.approx(1 / 3)
+    assert (span_ok(*values).n, explanation_ok(*values).n) == (5, 5)
+    assert explanation_ok_at_error(*values).n == 3
+    assert span_ok(*values, 4).n_missing == 4
 
 
 def test_nothing_is_no_zero() -> None:
@@ -86,9 +86,11 @@ def test_intervals_are_over_sources() -> None:
     expected = proportion((sums * (np.arange(12) < 6)).tolist(), sums.tolist())
     assert (result.ci_low, result.ci_high) == pytest.approx(expected)
     assert result.method.startswith("answers about annotated errors; Clopper-Pearson")
-    one = span_ok(values, CODES * 0, deletions(12))
+    each = span_ok(values, CODES * 0, deletions(12))
     assert (
-        one.value == 0.5 and one.ci_low is None and "no interval: 1 sources" in one.note
+        each.value == 0.5
+        and each.ci_low is None
+        and "no interval: 1 sources" in each.note
     )
 
 
@@ -106,15 +108,15 @@ def test_the_papers_table(system: str) -> None:
     assert table.sum(axis=0).tolist() == [int(rows["Total"][span]) for span in COLUMNS]
     totals = [int(rows[why]["total_or_percent"]) for why in [*ROWS, "Total"]]
     assert [*table.sum(axis=1), table.sum()] == totals
-    told = table[None], CODES[:1], None
+    values = table[None], CODES[:1], None
     for each, printed in (
         (span_ok, "Span OK (%)"),
         (explanation_ok, "Exp. correct (%)"),
     ):
-        result = each(*told)
+        result = each(*values)
         assert result.value is not None and result.n == totals[-1]
         assert round(100 * result.value) == int(rows[printed]["total_or_percent"])
-    narrower = explanation_ok_at_error(*told)
+    narrower = explanation_ok_at_error(*values)
     assert narrower.value == table[0, 0] / table[:, 0].sum()
 
 

@@ -34,9 +34,9 @@ NAN = np.nan
 def components(
     ratings: np.ndarray, *, places: bool = False, **more: bool
 ) -> Components:
-    found = place_components if places else person_components
+    result = place_components if places else person_components
     source = np.arange(ratings.shape[1])
-    parts = found(ratings, source, None, **more)
+    parts = result(ratings, source, None, **more)
     assert isinstance(parts, Components)
     return parts
 
@@ -64,8 +64,8 @@ def test_a_complete_table_has_the_mean_squares_of_its_analysis_of_variance() -> 
     ms_e = (rest**2).sum() / ((n - 1) * (k - 1))
     parts = components(SHROUT)
     assert parts.rater is not None
-    found = [float(part[0]) for part in (parts.text, parts.rater, parts.rest)]
-    assert found == pytest.approx([(ms_t - ms_e) / k, (ms_r - ms_e) / n, ms_e])
+    collected = [float(part[0]) for part in (parts.text, parts.rater, parts.rest)]
+    assert collected == pytest.approx([(ms_t - ms_e) / k, (ms_r - ms_e) / n, ms_e])
 
 
 @pytest.mark.parametrize("places", [False, True])
@@ -75,11 +75,11 @@ def test_deleting_a_source_is_computing_without_it(places: bool, within: bool) -
     source = np.repeat(np.arange(12), 3)
     ratings = rng.normal(size=(3, 36)) + rng.normal(size=36)
     ratings[0, rng.random(36) < 0.3] = NAN
-    found = place_components if places else person_components
-    every = found(ratings, source, deletions(12), within=within)
+    result = place_components if places else person_components
+    every = result(ratings, source, deletions(12), within=within)
     kept = source != 4
     codes = np.unique(source[kept], return_inverse=True)[1]
-    fewer = found(ratings[:, kept], codes, None, within=within)
+    fewer = result(ratings[:, kept], codes, None, within=within)
     assert isinstance(every, Components) and isinstance(fewer, Components)
     for name in ("text", "rater", "rest"):
         rows, alone = getattr(every, name), getattr(fewer, name)
@@ -88,7 +88,7 @@ def test_deleting_a_source_is_computing_without_it(places: bool, within: bool) -
 
 
 @pytest.mark.parametrize("places", [False, True])
-def test_planted_components_are_found(places: bool) -> None:
+def test_planted_components_are_detected(places: bool) -> None:
     rng = np.random.default_rng(3)
     n, k = 3000, 4
     source = np.repeat(np.arange(n // 5), 5)
@@ -99,9 +99,9 @@ def test_planted_components_are_found(places: bool) -> None:
     mild = milder[rng.integers(4, size=(k, n))] if places else milder[:, None]
     ratings += mild
     ratings[:, ::7] = np.where(np.arange(k)[:, None] < 2, NAN, ratings[:, ::7])
-    found = place_components if places else person_components
-    pooled = found(ratings, source, None)
-    within = found(ratings, source, None, within=True)
+    result = place_components if places else person_components
+    pooled = result(ratings, source, None)
+    within = result(ratings, source, None, within=True)
     assert isinstance(pooled, Components) and isinstance(within, Components)
     assert pooled.text[0] == pytest.approx(1.64, abs=0.1)
     assert within.text[0] == pytest.approx(0.64, abs=0.05)
@@ -123,10 +123,10 @@ def test_milder_raters_change_dependability_alone() -> None:
 
 @pytest.mark.parametrize("places", [False, True])
 def test_components_that_do_not_exist_have_a_reason(places: bool) -> None:
-    found = place_components if places else person_components
-    one = np.array([[1.0, 2.0, 3.0]])
-    assert found(one, np.arange(3), None) == ONE_RATING
-    assert found(SHROUT, np.arange(6), None, within=True) == ONE_TEXT
+    result = place_components if places else person_components
+    values = np.array([[1.0, 2.0, 3.0]])
+    assert result(values, np.arange(3), None) == ONE_RATING
+    assert result(SHROUT, np.arange(6), None, within=True) == ONE_TEXT
 
 
 def test_a_variance_below_0_is_0_with_a_note() -> None:
@@ -137,8 +137,8 @@ def test_a_variance_below_0_is_0_with_a_note() -> None:
     assert text.value == 0 and text.ci_low == 0 and "below 0" in text.note
     assert parts.of_people(2)["ceiling_true"].estimate.value == 0
     people = ratings.mean(axis=0) + np.arange(20) % 4
-    found = with_people(people, people, np.arange(20), parts, None)
-    assert "do not tell texts apart" in found["correlation_true"].estimate.note
+    result = with_people(people, people, np.arange(20), parts, None)
+    assert "do not tell texts apart" in result["correlation_true"].estimate.note
 
 
 def test_equal_ratings_have_no_reliability() -> None:
@@ -166,11 +166,11 @@ def test_the_noise_of_raters_is_taken_out(correlation: float) -> None:
         parts = person_components(ratings, source, deletions(n // 3))
         assert isinstance(parts, Components)
         people = ratings.mean(axis=0)
-        found = with_people(judge, people, source, parts, deletions(n // 3))
-        true = found["correlation_true"].estimate
+        result = with_people(judge, people, source, parts, deletions(n // 3))
+        true = result["correlation_true"].estimate
         assert true.ci_low is not None and true.ci_high is not None
         hits += true.ci_low <= correlation <= true.ci_high
-        plain.append(found["correlation_people"].rows[0])
+        plain.append(result["correlation_people"].rows[0])
     assert hits / studies >= 0.93
     assert float(np.mean(plain)) == pytest.approx(
         correlation * (1 / (1 + 1 / 3)) ** 0.5, abs=0.02
@@ -180,8 +180,8 @@ def test_the_noise_of_raters_is_taken_out(correlation: float) -> None:
 def test_a_correlation_beyond_the_ceiling_is_1_with_a_note() -> None:
     parts = components(SHROUT)
     people = SHROUT.mean(axis=0)
-    found = with_people(people, people, np.arange(6), parts, None)
-    true = found["correlation_true"].estimate
+    result = with_people(people, people, np.arange(6), parts, None)
+    true = result["correlation_true"].estimate
     assert true.value == 1 and "≥ 1: 1 over 0.954" in true.note
     turned = with_people(-people, people, np.arange(6), parts, None)
     assert turned["correlation_true"].estimate.value == -1
@@ -190,8 +190,8 @@ def test_a_correlation_beyond_the_ceiling_is_1_with_a_note() -> None:
 def test_a_constant_judge_has_a_reason() -> None:
     parts = components(SHROUT)
     people = SHROUT.mean(axis=0)
-    found = with_people(np.ones(6), people, np.arange(6), parts, None)
-    assert {each.estimate.note for each in found.values()} == {"constant judge"}
+    result = with_people(np.ones(6), people, np.arange(6), parts, None)
+    assert {each.estimate.note for each in result.values()} == {"constant judge"}
 
 
 def test_components_of_systems_are_those_that_were_planted() -> None:
@@ -226,9 +226,9 @@ def test_more_sources_and_raters_are_more_reliable_and_limited_by_taste() -> Non
     parts = rated_systems(table + 0.5 * rng.normal(size=(1, 5, 2)))
     values = [parts.reliability(n, 2)[0] for n in (10, 100, 10_000)]
     assert values == sorted(values) and values[-1] < 1
-    found = system_reliability(parts, 30, 2).estimate
-    assert found.ci_low is not None and found.n == 30
-    assert "with these raters" not in found.method
+    estimate = system_reliability(parts, 30, 2).estimate
+    assert estimate.ci_low is not None and estimate.n == 30
+    assert "with these raters" not in estimate.method
 
 
 def test_a_table_that_is_not_complete_is_an_error() -> None:

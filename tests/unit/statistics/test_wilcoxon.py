@@ -153,7 +153,7 @@ def test_float_differences_are_refused() -> None:
         log_p([0.2, 0.19999], "exact")
 
 
-def test_one_method_per_table() -> None:
+def test_a_single_method_per_table() -> None:
     assert table_method(EXACT_LIMIT) == "exact"
     assert table_method(EXACT_LIMIT + 1) == "asymptotic"
     with pytest.raises(ValueError, match="asymptotic"):
@@ -236,10 +236,10 @@ def test_deletions_equal_the_tests_of_what_is_left(
     left = [d[source != s] for s in range(n_sources)]
     for method, test in TESTS.items():
         got = log_p(d, method, deletions(n_sources), source)
-        assert got == pytest.approx([test(one) for one in left], rel=1e-12, abs=1e-12)
+        assert got == pytest.approx([test(each) for each in left], rel=1e-12, abs=1e-12)
     parts = signed_ranks(d, deletions(n_sources), source)
     zeros = np.concatenate([part.n_zero for part in parts])
-    assert zeros.tolist() == [np.count_nonzero(one == 0) for one in [d, *left]]
+    assert zeros.tolist() == [np.count_nonzero(each == 0) for each in [d, *left]]
 
 
 @pytest.mark.simulation
@@ -284,9 +284,9 @@ def test_rank_biserial_of_ties_only_is_undefined() -> None:
 
 def test_rank_biserial_of_few_differences_is_no_certainty() -> None:
     weights = deletions(20)
-    one = rank_biserial([0] * 19 + [5], weights, np.arange(20))
-    assert (one.value, one.n, one.n_tied, one.ci_low) == (1, 1, 19, None)
-    assert one.note.startswith("no interval: 1 sources")
+    each = rank_biserial([0] * 19 + [5], weights, np.arange(20))
+    assert (each.value, each.n, each.n_tied, each.ci_low) == (1, 1, 19, None)
+    assert each.note.startswith("no interval: 1 sources")
     q = 0.025 ** (1 / 20)
     drops = rank_biserial(np.arange(1, 21), weights, np.arange(20))
     rises = rank_biserial(-np.arange(1, 21), weights, np.arange(20))
@@ -304,14 +304,14 @@ def test_intervals_are_those_of_written_out_deletions() -> None:
     left = [d[source != s] for s in range(12)]
     drop = mean_drop(original, perturbed, source, deletions(12))
     effect = rank_biserial(d, deletions(12), source)
-    of_drops = jackknife_t(float(d.mean()), [float(one.mean()) for one in left])
+    of_drops = jackknife_t(float(d.mean()), [float(each.mean()) for each in left])
     value = rank_biserial(d).value
     assert value is not None
     moving = [
-        one for s, one in enumerate(left) if d[source == s].any()
+        each for s, each in enumerate(left) if d[source == s].any()
     ]  # zeros are dropped
     of_effects = jackknife_t(
-        value, [rank_biserial(one).value or 0 for one in moving], "atanh"
+        value, [rank_biserial(each).value or 0 for each in moving], "atanh"
     )
     assert (drop.ci_low, drop.ci_high) == pytest.approx(of_drops)
     assert (effect.ci_low, effect.ci_high) == pytest.approx(of_effects)
@@ -476,7 +476,7 @@ def test_order_bounds_and_offset(log_p: Floats) -> None:
 
 @pytest.mark.simulation
 @given(arrays(np.float64, (5, 3), elements=st.floats(-800, 0)))
-def test_leading_axis_is_one_call_per_row(log_p: Floats) -> None:
+def test_leading_axis_is_a_single_call_per_row(log_p: Floats) -> None:
     w = [0.5, 0.3, 0.2]
     rows = np.array([discernment(row, row / 2, w) for row in log_p])
     assert np.transpose(discernment(log_p, log_p / 2, w)) == pytest.approx(
@@ -540,8 +540,8 @@ def test_under_the_null_the_paper_rule_fires_too_often_and_the_exact_one_does_no
         scores = rng.choice(5, (2, 4, 100), p=chances)
         d = scores[0] - scores[1]
         got = discernment(
-            [log_p(one, "asymptotic") for one in d],
-            [log_p(one, "exact") for one in d],
+            [log_p(each, "asymptotic") for each in d],
+            [log_p(each, "exact") for each in d],
             uniform(4),
         )
         fired.append((got.d >= 1, got.d_exact >= 1))

@@ -33,8 +33,8 @@ def by_hand(
     parts = []
     for values in (x, y):
         scores = norm.ppf(rankdata(values) / (values.size + 1))
-        for one in np.unique(source):
-            scores[source == one] -= scores[source == one].mean()
+        for each in np.unique(source):
+            scores[source == each] -= scores[source == each].mean()
         parts.append(scores[source != without])
     return float(
         parts[0] @ parts[1] / np.sqrt((parts[0] @ parts[0]) * (parts[1] @ parts[1]))
@@ -72,7 +72,7 @@ def test_it_asks_only_for_the_order_within_a_source() -> None:
     assert within_sources(-y, y, SOURCE, SOURCES).estimate.value == pytest.approx(-1.0)
 
 
-def test_sources_with_one_rating_are_kept_and_counted() -> None:
+def test_sources_with_a_single_rating_are_kept_and_counted() -> None:
     x, y = ratings(3)
     y[:TEXTS] = 4.0
     x[TEXTS] = NAN
@@ -104,8 +104,8 @@ def correlation_of_differences(
     """Pearson's r of all differences of two texts of a source, in both directions."""
     a, b = (norm.ppf(rankdata(v) / (v.size + 1)) for v in (x, y))
     products = np.zeros(3)
-    for one in np.unique(source):
-        mine = np.flatnonzero(source == one)
+    for each in np.unique(source):
+        mine = np.flatnonzero(source == each)
         weight = 1.0 if by_pairs else 1 / mine.size
         for i, j in product(mine, mine):
             da, db = a[i] - a[j], b[i] - b[j]
@@ -165,7 +165,7 @@ def test_degrees_of_freedom_are_those_of_sources_with_two_ratings() -> None:
     assert "no interval: 9 sources have two different ratings" in fewer.note
 
 
-def test_one_source_with_most_of_the_texts_has_no_interval() -> None:
+def test_a_single_source_with_most_of_the_texts_has_no_interval() -> None:
     source = np.append(np.repeat(np.arange(12), 2), np.repeat(12, 40))
     rng = np.random.default_rng(11)
     x, y = rng.normal(size=(2, source.size))
@@ -173,7 +173,7 @@ def test_one_source_with_most_of_the_texts_has_no_interval() -> None:
     assert "a few have most of the texts" in note
 
 
-def test_a_source_with_one_score_lowers_the_value() -> None:
+def test_a_source_with_a_single_score_lowers_the_value() -> None:
     _, y = ratings(4)
     x = y.copy()
     x[:TEXTS] = 3.0
@@ -273,8 +273,8 @@ def test_a_judge_that_knows_only_the_author_has_nothing_beyond_systems() -> None
     result = beyond_systems(author, y, SOURCE, SYSTEM, SOURCES).estimate
     assert result.value is None
     assert result.note == "systems and sources explain all of the judge"
-    one = np.zeros_like(SYSTEM)
-    assert beyond_systems(y, y, SOURCE, one, SOURCES).estimate.note == (
+    each = np.zeros_like(SYSTEM)
+    assert beyond_systems(y, y, SOURCE, each, SOURCES).estimate.note == (
         "texts of one system"
     )
 
@@ -302,7 +302,7 @@ def test_partial_by_system_is_the_correlation_of_values_minus_system_means() -> 
     assert np.corrcoef(frame["x"], frame["y"])[0, 1] < 0
 
 
-def test_partial_by_system_leaves_out_one_source_at_a_time() -> None:
+def test_partial_by_system_leaves_out_a_single_source_at_a_time() -> None:
     rng = np.random.default_rng(9)
     source = np.repeat(np.arange(6), 3)
     system = np.tile(np.arange(3), 6)
@@ -327,7 +327,7 @@ def test_partial_by_system_is_undefined_where_the_system_says_all() -> None:
     by_author = partial_by_system(author, people, source, system, 6)
     alone = partial_by_system(people, people, source, np.zeros(12, np.int64), 6)
     notes = [
-        one["partial_by_system_pearson"].estimate.note for one in (by_author, alone)
+        each["partial_by_system_pearson"].estimate.note for each in (by_author, alone)
     ]
     assert notes == [
         "no text differs from the mean of its system",

@@ -52,11 +52,11 @@ def people(case: dict[str, str]) -> dict[str, list[str]]:
 
 
 def judges(case: dict[str, str]) -> dict[str, dict[str, str]]:
-    found = {}
+    collected = {}
     for part in parts(case["judges"], "; "):
         judge, _, scores = part.partition(": ")
-        found[judge] = dict(pair.split("=", 1) for pair in scores.split(", "))
-    return found
+        collected[judge] = dict(pair.split("=", 1) for pair in scores.split(", "))
+    return collected
 
 
 @pytest.mark.heavy
@@ -76,8 +76,8 @@ def test_an_export_is_audited_with_the_roles_of_its_columns(file: str) -> None:
     assert [*columns["system"], *columns["systems"]] == parts(case["system"], " + ")
     assert content["rows"] == int(case["rows"])
     counts = []
-    for judge, found in content["judges"].items():
-        n = max(each["n"] for each in found["claims"] if each["kind"] != "caught")
+    for judge, result in content["judges"].items():
+        n = max(each["n"] for each in result["claims"] if each["kind"] != "caught")
         counts.append(f"{judge}={n}")
     assert counts == case["n"].split(", ")
     notes = " ".join(content["notes"])
@@ -109,10 +109,10 @@ TABLES = sorted((HOME / "tests" / "cases" / "tables").glob("*.csv"))
 
 
 @pytest.mark.parametrize("file", CASES)
-def test_one_record_recognises_an_export(file: str) -> None:
+def test_a_single_record_recognises_an_export(file: str) -> None:
     export = export_of(FOLDER / file)
-    found = [name for name, each in PLATFORMS.items() if each.recognise(export)]
-    assert found == [CASES[file]["tool"]]
+    collected = [name for name, each in PLATFORMS.items() if each.recognise(export)]
+    assert collected == [CASES[file]["tool"]]
 
 
 def test_every_record_has_an_export_and_plain_tables_have_none() -> None:
@@ -216,8 +216,8 @@ def test_flags_name_other_ratings_and_scores() -> None:
     with pytest.raises(UserError, match="a rating is not a number"):
         draft(FOLDER / "braintrust.jsonl", *words)
     of_api = ["--human", "API.user-thumb", "--judge", "EVAL.quality"]
-    found = draft(FOLDER / "langfuse-scores.csv", *of_api)
-    assert found.labelled == ["overall"] and found.columns.rated == [of_api[1]]
+    result = draft(FOLDER / "langfuse-scores.csv", *of_api)
+    assert result.labelled == ["overall"] and result.columns.rated == [of_api[1]]
 
 
 # --- archives -------------------------------------------------------------------------
@@ -248,8 +248,8 @@ def test_archives_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
     packed = tmp_path / "packed.eval"
     unknown = bytearray(content)
     for mark, at in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
-        for found in re.finditer(re.escape(mark), content):
-            unknown[found.start() + at] = 99
+        for match in re.finditer(re.escape(mark), content):
+            unknown[match.start() + at] = 99
     packed.write_bytes(bytes(unknown))
     with pytest.raises(UserError, match="cannot unpack a file") as packing:
         read(packed)
@@ -310,18 +310,18 @@ def test_a_first_turn_is_judged_without_the_second() -> None:
 
 
 def test_the_second_decision_of_judgebench_is_of_the_reversed_order() -> None:
-    found = draft(FOLDER / "judgebench.jsonl")
-    first = found.table.rows[0]
+    result = draft(FOLDER / "judgebench.jsonl")
+    first = result.table.rows[0]
     judge = "arena_hard-judge-1"
     assert (first[judge], first[f"{judge}, order reversed"]) == (1, 1)
-    card = cards_of(found)["model", judge]
+    card = cards_of(result)["model", judge]
     assert card["rows"]["reply_swapped"] == f"{judge}, order reversed"
 
 
 def test_better_texts_stand_first_and_second() -> None:
-    found = rows("chosen-rejected.jsonl")
-    assert {row["people chose"] for row in found} == {1, 2}
-    for row in found:
+    result = rows("chosen-rejected.jsonl")
+    assert {row["people chose"] for row in result} == {1, 2}
+    for row in result:
         better = row[
             "chosen_or_rejected" if row["people chose"] == 1 else "rejected_or_chosen"
         ]
@@ -395,9 +395,9 @@ def test_words_of_another_scale_are_not_compared(tmp_path: Path) -> None:
         record["tone.suggestion"] = at % 4
     file = tmp_path / "a.json"
     file.write_text(json.dumps(content), encoding="utf-8")
-    found = draft(file)
-    assert found.columns.judges == {"suggestion-tone": {"*": "suggestion.tone"}}
-    assert any("suggestion.label (judge-1); not used" in n for n in found.table.notes)
+    result = draft(file)
+    assert result.columns.judges == {"suggestion-tone": {"*": "suggestion.tone"}}
+    assert any("suggestion.label (judge-1); not used" in n for n in result.table.notes)
 
 
 @pytest.mark.parametrize(
@@ -459,8 +459,8 @@ def test_another_package_adds_a_platform(
     (info / "entry_points.txt").write_text(points)
     (tmp_path / "starpack_platform.py").write_text(MODULE)
     monkeypatch.syspath_prepend(str(tmp_path))
-    found = Registry("platforms", Platform, PLATFORMS.room)
-    monkeypatch.setattr("judgescope.cli.init.exports.PLATFORMS", found)
+    result = Registry("platforms", Platform, PLATFORMS.room)
+    monkeypatch.setattr("judgescope.cli.init.exports.PLATFORMS", result)
     file = tmp_path / "a.csv"
     file.write_text("said,star,bot\nhello,1,2\nthere,2,3\n", encoding="utf-8")
     known = read(file).known

@@ -270,7 +270,7 @@ def test_a_file_is_opened_by_its_content(
     assert draft.table.lines[draft.table.numbers[0]] == 2 + before.count("\n")
 
 
-def test_a_verdict_and_its_number_are_one_judge(tmp_path: Path) -> None:
+def test_a_verdict_and_its_number_are_a_single_judge(tmp_path: Path) -> None:
     human, judge = drawn_pair(["fail", "pass"])
     number = {"fail": "0.2", "pass": "0.9"}
     columns = {
@@ -392,7 +392,7 @@ def test_columns_of_raters_or_of_aspects_are_asked_about(
         (("grader A", "grader B", "gpt4"), {"overall": ["grader A", "grader B"]}),
     ],
 )
-def test_names_and_numbers_of_raters_are_raters_of_one_aspect(
+def test_names_and_numbers_of_raters_are_raters_of_a_single_aspect(
     names: tuple[str, ...], ratings: dict[str, list[str]], tmp_path: Path
 ) -> None:
     draft = audited(ratings_of(tmp_path / "t.csv", *names))

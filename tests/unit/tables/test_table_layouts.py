@@ -69,7 +69,7 @@ def drawn_labels(first: str, second: str, seed: int = 3) -> list[str]:
         ("rating/{}", "TRUE", "FALSE"),
     ],
 )
-def test_columns_with_one_true_cell_a_row_are_one_rating(
+def test_columns_with_a_single_true_cell_a_row_are_a_single_rating(
     header: str, true: str, false: str, tmp_path: Path
 ) -> None:
     columns: dict[str, Sequence[Any]] = {"answer": ANSWERS, "gpt-4o score": JUDGE}
@@ -121,7 +121,7 @@ def test_a_mark_that_is_no_rating_stays_a_mark(tmp_path: Path) -> None:
     assert [row["exported"] for row in draft.table.rows] == exported
 
 
-def test_lists_of_one_word_are_words(tmp_path: Path) -> None:
+def test_lists_of_a_single_word_are_words(tmp_path: Path) -> None:
     human = drawn_labels("grounded", "invented")
     judge = drawn_labels("grounded", "invented", 4)
     rows = []
@@ -524,7 +524,7 @@ def test_cells_with_several_labels_are_refused(
         audited(written(tmp_path / "t.csv", columns))
 
 
-def test_a_label_with_a_comma_is_one_label(tmp_path: Path) -> None:
+def test_a_label_with_a_comma_is_a_single_label(tmp_path: Path) -> None:
     human = drawn_labels("yes, fully", "no, not at all")
     columns: Columns = {"post": ANSWERS, "human": human, "llm": human}
     draft = audited(written(tmp_path / "t.csv", columns))

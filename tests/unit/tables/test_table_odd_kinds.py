@@ -64,7 +64,7 @@ def test_a_zero_before_the_comma_is_no_thousand(separator: str, tmp_path: Path) 
     assert max(numbers_in(draft, "judge")) < 1
 
 
-def test_decimals_beside_small_whole_numbers_are_decimals(tmp_path: Path) -> None:
+def test_decimals_beside_small_complete_numbers_are_decimals(tmp_path: Path) -> None:
     means = ["3,667", "4", "2,333", "5", "1"]
     rows = made(lambda at, drawn: {**rated(at, drawn), "judge": means[at % 5]})
     draft = audited(written(tmp_path / "t.csv", rows))
@@ -355,7 +355,7 @@ def test_grades_of_a_preference_are_named_as_the_cause(tmp_path: Path) -> None:
         (["A", "B", "C"], "more than two texts"),
     ],
 )
-def test_cells_that_are_no_label_of_one_text_are_refused(
+def test_cells_that_are_no_label_of_a_single_text_are_refused(
     words: Sequence[str], cause: str, tmp_path: Path
 ) -> None:
     def row(at: int, drawn: random.Random) -> dict[str, Any]:
@@ -375,7 +375,7 @@ def test_more_ratings_and_scores_than_were_measured_are_refused(
         audited(written(tmp_path / "t.csv", made(rated)))
 
 
-def test_words_of_one_column_are_named_as_labels_and_not_as_missing(
+def test_words_of_a_single_column_are_named_as_labels_and_not_as_missing(
     tmp_path: Path,
 ) -> None:
     words = ["covered", "missed", "half covered"]

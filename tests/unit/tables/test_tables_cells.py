@@ -35,7 +35,7 @@ from judgescope.tables.words import english_names, is_total
         (["2 days", "2 weeks"], None),
     ],
 )
-def test_a_column_is_numbers_if_one_way_of_writing_explains_it(
+def test_a_column_is_numbers_if_a_single_way_of_writing_explains_it(
     cells: list[str], numbers: list[float] | None
 ) -> None:
     read = spelled(cells)
@@ -74,8 +74,8 @@ def test_labels_without_a_known_order_say_so() -> None:
 
 def test_a_value_that_repeats_off_the_scale_is_no_score() -> None:
     scores = [1.0, 2, 3, 4, 5] * 6
-    found = off_scale([*scores, -1, -1])
-    assert found is not None and found.counts == {-1: 2}
+    result = off_scale([*scores, -1, -1])
+    assert result is not None and result.counts == {-1: 2}
     assert off_scale([*scores, -1]) is None  # one slip is no sign
     assert off_scale([*scores, 6, 6, 7, 7]) is None  # a wider scale
 
@@ -91,13 +91,13 @@ def test_averages_below_the_rows_are_no_text() -> None:
 
 
 def test_a_number_that_is_left_over_is_no_judge() -> None:
-    found = sides(["human", "temperature", "x"], aspect_of)
-    assert found.people == ["human"] and found.judges == []
-    found = sides(["gpt4", "anna", "ben"], aspect_of)
-    assert found.people == ["anna", "ben"] and found.judges == ["gpt4"]
-    assert found.why == dict.fromkeys(["anna", "ben"], "the others are a judge's")
-    found = sides(["human", "gpt4", "judge_confidence"], aspect_of)
-    assert found.unused == {"judge_confidence": "a confidence"}
+    result = sides(["human", "temperature", "x"], aspect_of)
+    assert result.people == ["human"] and result.judges == []
+    result = sides(["gpt4", "anna", "ben"], aspect_of)
+    assert result.people == ["anna", "ben"] and result.judges == ["gpt4"]
+    assert result.why == dict.fromkeys(["anna", "ben"], "the others are a judge's")
+    result = sides(["human", "gpt4", "judge_confidence"], aspect_of)
+    assert result.unused == {"judge_confidence": "a confidence"}
 
 
 def test_words_of_another_language_need_two_headers() -> None:

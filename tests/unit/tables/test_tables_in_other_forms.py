@@ -51,7 +51,7 @@ def assert_read(draft: StudyDraft) -> None:
     assert draft.columns.text == "reply"
 
 
-def test_two_levels_of_columns_are_one_header(tmp_path: Path) -> None:
+def test_two_levels_of_columns_are_a_single_header(tmp_path: Path) -> None:
     rows: list[list[object]] = [
         ["", "answer", "expert", "expert", "llm", "llm"],
         ["", "", "warmth", "brevity", "warmth", "brevity"],
@@ -98,7 +98,7 @@ def test_an_object_that_pandas_saves_is_read(form: str, tmp_path: Path) -> None:
         content = {"columns": [*COLUMNS], "index": places, "data": cells}
     else:
         content = {
-            f"item {place}": row for place, row in zip(places, rows, strict=True)
+            f"item {location}": row for location, row in zip(places, rows, strict=True)
         }
     file = tmp_path / "t.json"
     file.write_text(json.dumps(content), "utf-8")

@@ -85,8 +85,8 @@ class PlainTable:
         last = body.pop()
         drawn.shuffle(body)
         body.append(last)
-        rows = [[row[place] for place in order] for row in body]
-        return PlainTable([header[place] for place in order], rows)
+        rows = [[row[location] for location in order] for row in body]
+        return PlainTable([header[location] for location in order], rows)
 
     def write(self, file: Path) -> None:
         with file.open("w", encoding="utf-8", newline="") as lines:

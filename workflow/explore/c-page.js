@@ -18,7 +18,7 @@ const hashOf = (state) => `#${new URLSearchParams(FIELDS.filter((name) => state[
 const go = (changes) => { location.hash = hashOf({ ...read(), page: "", ...changes }); };
 const shownNumber = (value) => (value === null ? "–" : String(value).replace("-", "−"));
 const rounded = (value) => shownNumber(value === null ? null : Number(value.toFixed(Math.abs(value) < 100 ? 3 : 0)));
-const whose = (data) => ({ human: "People's rating", planned: "Planned rating" }[data.ratings] ?? "Rating");
+const whose = (data) => ({ people: "People's rating", planned: "Planned rating", model: "Model's rating" }[data.ratings] ?? "Rating");
 const mean = (values) => Number((values.reduce((sum, one) => sum + one, 0) / values.length).toPrecision(5));
 
 // --- the choices -----------------------------------------------------------------------------

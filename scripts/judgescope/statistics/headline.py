@@ -159,7 +159,11 @@ def lets_through(share: str, texts: str) -> str:
 
 
 def rejects(share: str, texts: str) -> str:
-    """What a judge does to good texts that it does not keep."""
+    """What a judge does to good texts that it does not keep.
+
+    >>> rejects("12 %", "good texts")
+    'rejects 12 % of good texts'
+    """
     return f"rejects {share} of {texts}"
 
 

@@ -374,8 +374,8 @@ def decided(difference: Replicated, margin: float) -> str:
 
     >>> rows = np.append(0.1, np.linspace(0.08, 0.12, 10))
     >>> difference = with_interval(Replicated(Estimate(0.1), rows, np.ones(10)))
-    >>> decided(difference, margin=0.1)
-    'as good as one more rater'
+    >>> print(decided(difference, margin=0.1))
+    as good as one more rater
     """
     known = difference.jackknifed
     estimate = difference.estimate

@@ -153,7 +153,7 @@ def test_answers_become_a_dataset_that_format_table_reads(study: RatingsStudy) -
     card, rated = written(study, result)
     assert (card.dataset, card.ratings, card.citation) == (
         "news-rated",
-        "human",
+        "people",
         "Who, 2020",
     )
     assert {name: scale.source_visible for name, scale in card.aspects.items()} == {

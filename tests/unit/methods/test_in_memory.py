@@ -66,4 +66,7 @@ def test_rows_of_verdicts_are_signed_with_the_data() -> None:
     judges = {row["judge"] for row in rows}
     assert judges == {"human", *(setup.name for setup in SETUPS)}
     assert all("|data:d@0123abcd|" in row["signature"] for row in rows)
-    assert verdict_rows(SPEC, DATA, PlantedAnswers()) == []
+    # Without answers there is only how people agree with one another.
+    without_answers = verdict_rows(SPEC, DATA, PlantedAnswers())
+    assert {row["judge"] for row in without_answers} == {"human"}
+    assert all(row["statistic"] == "normal_scores" for row in without_answers)

@@ -33,7 +33,7 @@ PYTHONS = ("3.11", "3.12", "3.13")
 OWN_PYTHON = f"3.{sys.version_info.minor}"
 MUST = "wheel" in os.environ.get("CI_MUST", "").split()
 """Whether nothing here may be skipped, and `workflow` is tested on every Python."""
-LARGEST_WHEEL = 2_600_000
+LARGEST_WHEEL = 2_700_000
 """Bytes (docs/install.md)."""
 SCRIPT = """\
 import sys

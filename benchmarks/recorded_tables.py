@@ -80,6 +80,7 @@ def dataset(rng: np.random.Generator, shape: Shape, table: str) -> EvaluationDat
             columns = {
                 "judge": _same(judge, n),
                 "criterion": pa.nulls(n, pa.string()),
+                "estimator": pa.nulls(n, pa.string()),
                 "value": _classes(value) if number % 2 else value,
             }
             scores.append(pa.table({**rated, **columns}))

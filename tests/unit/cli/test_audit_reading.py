@@ -5,6 +5,7 @@ flags state, cells that stand for nothing, several files, pipes.
 import csv
 import io
 import json
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -86,6 +87,22 @@ def test_an_open_table_offers_every_reading_with_its_command(audit: Audit) -> No
         assert grades["c1"]["grade"] == "certain"
         assert grades["c1"]["why"] == "the command line names it"
     assert "judgescope audit n.csv --judge c1 --human c2" in audit("n.csv").err
+
+
+def test_many_columns_with_one_reason_are_counted_not_named(audit: Audit) -> None:
+    rng = np.random.default_rng(2)
+    raters = [f"rater_{number}" for number in range(1, 9)]
+    rows: list[dict[str, Any]] = []
+    for number in range(40):
+        ratings = {rater: int(rng.integers(1, 6)) for rater in raters}
+        rows.append({"item": f"t{number}", "judge": int(rng.integers(1, 6)), **ratings})
+    write(rows, Path("many.csv"))
+    few = [{name: row[name] for name in ("item", "judge", *raters[:3])} for row in rows]
+    write(few, Path("few.csv"))
+    [reason] = re.findall(r"^ *why +(.*)$", audit("many.csv").out, re.M)
+    assert reason == "all 10 columns above: their headers say so"
+    [reason] = re.findall(r"^ *why +(.*)$", audit("few.csv").out, re.M)
+    assert reason == "item, rater_1, rater_2, rater_3, judge: their headers say so"
 
 
 def test_a_person_on_a_terminal_chooses_a_reading(audit: Audit) -> None:

@@ -35,6 +35,9 @@ from judgescope.data.rated import DatasetContent
 from judgescope.schema.loading import Cards
 from judgescope.statistics.intervals import FEWEST_SOURCES
 
+_MOST_NAMED = 8
+"""The most columns whose common reason names each of them."""
+
 
 def init(args: argparse.Namespace) -> int:
     """Guess, ask, check, write, and print the next steps; write nothing unless all is
@@ -259,8 +262,14 @@ def _assumptions(draft: StudyDraft, option: str) -> Iterator[tuple[str, str]]:
             assumed.setdefault(key, []).append(reading.column)
         else:
             clear.setdefault(reading.why, []).append(reading.column)
+    largest = max(clear.values(), key=len, default=[])
     for why, group in clear.items():
-        yield "why", plain(f"{', '.join(group)}: {_of_several(why, group)}")
+        names = ", ".join(group)
+        if group is largest and len(group) > _MOST_NAMED:
+            # A list of all headers would hide the columns whose reason is another.
+            others = "the other" if len(clear) > 1 or assumed else "all"
+            names = f"{others} {len(group)} columns above"
+        yield "why", plain(f"{names}: {_of_several(why, group)}")
     flag_of_side = {PEOPLE: option, JUDGE: "--judge"}
     whose = {PEOPLE: "people's ratings", JUDGE: "a judge's scores"}
     for (role, why), group in assumed.items():

@@ -84,7 +84,7 @@ class HeadlineRules(RatingsAndDamage):
         costs = self.report.rows("cost")
         mine = costs.where(judge=best.id)
         price = None if not len(mine) or free(mine) else price_per_1000(mine)
-        held = [c for c in self.agreements(best) if c.sign is Sign.HOLDS]
+        held = self.recommendable(best)
         if not price or not held:
             return
         for judge in self.judges:
@@ -132,6 +132,9 @@ class HeadlineRules(RatingsAndDamage):
             headline = rules[rule]()
             if headline is not None:
                 return headline
+        apart = self.no_ceiling()
+        if apart:
+            return Headline("U5", self.apart_sentence(apart), apart)
         return Headline("U", "No number that decides a claim was measured.")
 
 

@@ -143,6 +143,19 @@ class AnswerData:
         """The claims of agreement of a judge."""
         return self.of_kind(judge, base.AGREEMENT)
 
+    def recommendable(self, judge: ShownJudge) -> list[ReportedClaim]:
+        """The claims of agreement that hold for a judge where people are not apart."""
+        held = []
+        for claim in self.agreements(judge):
+            if claim.sign is Sign.HOLDS and base.NO_CEILING not in claim.codes:
+                held.append(claim)
+        return held
+
+    def ceiling(self, claim: ReportedClaim) -> ReportRow | None:
+        """How well one person agrees with the others where a claim is made."""
+        beside = claim.others.get(f"{base.CEILING}_{claim.row.statistic}")
+        return self.person(claim) if beside is None else beside
+
     @cached_property
     def every_agreement(self) -> list[ReportedClaim]:
         """The claims of agreement of all counted judges."""

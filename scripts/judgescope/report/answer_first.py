@@ -90,18 +90,12 @@ class BarsAndLabels(AnswerData):
     def apart_sentence(self, no_ceiling: Sequence[ReportedClaim]) -> str:
         """The sentence on aspects on which people do not agree with each other."""
         aspects = few(self.subjects(no_ceiling), "aspects")
-        ceiling = no_ceiling[0].others.get(
-            f"{base.CEILING}_{no_ceiling[0].row.statistic}"
-        )
-        person = self.person(no_ceiling[0]) if ceiling is None else ceiling
+        person = self.ceiling(no_ceiling[0])
         if person is None or person.value is None:
-            return f"No ceiling on {aspects}: people do not agree with each other."
+            return sentences.no_ceiling(aspects, "")
         with_others = brief(no_ceiling[0].row.statistic, person.value)
-        first = "" if len(no_ceiling) == 1 else f" on {self.subject(no_ceiling[0])}"
-        return (
-            f"No ceiling on {aspects}: one person agrees with the others "
-            f"{with_others}{first}."
-        )
+        first = "" if len(no_ceiling) == 1 else self.subject(no_ceiling[0])
+        return sentences.no_ceiling(aspects, with_others, first)
 
     def too_little(self) -> Headline | None:
         """U2: too few sources to test any claim about ratings."""

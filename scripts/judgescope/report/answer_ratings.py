@@ -74,11 +74,12 @@ class RatingsAndDamage(BarsAndLabels):
         return None
 
     def _holding(self) -> tuple[ShownJudge, list[ReportedClaim]] | None:
-        """The first judge with a claim of agreement that holds, and these claims."""
+        """The first judge with a claim of agreement that holds, and these claims.
+
+        None of an aspect on which people are apart.
+        """
         for judge in self.judges:
-            held = [
-                claim for claim in self.agreements(judge) if claim.sign is Sign.HOLDS
-            ]
+            held = self.recommendable(judge)
             if held:
                 return judge, held
         return None
@@ -92,8 +93,7 @@ class RatingsAndDamage(BarsAndLabels):
             return None
         held: dict[str, list[ReportedClaim]] = {}
         for judge in self.judges:
-            every_claim = self.agreements(judge)
-            held[judge.id] = [c for c in every_claim if c.sign is Sign.HOLDS]
+            held[judge.id] = self.recommendable(judge)
         order = sorted(held, key=lambda name: -len(held[name]))
         best, second = order[0], order[1]
         number = len(held[best])

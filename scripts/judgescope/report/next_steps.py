@@ -16,11 +16,14 @@ from judgescope.report.prices import free, price_per_1000
 from judgescope.report.questions import OTHER_TESTS, answers_of, lowered
 from judgescope.report.report import Report, ShownJudge
 from judgescope.report.tally import tally_of
-from judgescope.report.words import brief, count, label, listed, percent, plural
+from judgescope.report.words import count, label, listed, percent, plural
 from judgescope.report.worse_slices import worse_slice
+from judgescope.statistics import headline as sentences
 from judgescope.statistics.verdict import Outcome, Sign
 
 MOST_STEPS: Final = 4
+RATED: Final = (base.AGREEMENT, base.LABELS, base.PAIRS)
+"""The kinds of claims about people's ratings, labels or choices."""
 
 
 def next_steps(report: Report) -> NextSteps | None:
@@ -35,7 +38,12 @@ def of_judge(report: Report, judge: ShownJudge) -> NextSteps | None:
     not.
     """
     maker = NextStepRules(report)
-    steps = [*maker.unread([judge]), *maker.used_for(judge), *maker.not_for([judge])]
+    steps = [
+        *maker.unread([judge]),
+        *maker.people_apart([judge]),
+        *maker.used_for(judge),
+        *maker.not_for([judge]),
+    ]
     return NextSteps(steps[:MOST_STEPS]) if steps else None
 
 
@@ -63,6 +71,8 @@ class NextStepRules:
         """The rules in their order."""
         return [
             self.unread(self.judges),
+            # Before what to use: a list of four must not cut a warning off.
+            self.people_apart(self.judges),
             self.judge_to_use(),
             self.not_for(self.judges),
             self.position(),
@@ -102,8 +112,8 @@ class NextStepRules:
         for (judge, reason), used_for in chosen.items():
             named = few(self.rules_of_headline.subjects(used_for), "aspects")
             values = _values(used_for)
-            apart = self._people_apart(used_for)
-            why = [f"It has {values}{reason}", apart, self._other_tests(judge)]
+            one_rating = self._one_rating(used_for)
+            why = [f"It has {values}{reason}", one_rating, self._other_tests(judge)]
             yield NextStep(
                 f"{named[0].upper()}{named[1:]}: use {judge}.",
                 " ".join(filter(None, why)),
@@ -132,31 +142,46 @@ class NextStepRules:
         verb = "holds" if held < 2 else "hold"
         return f"Of its {len(others)} claims on {tests} {how_many} {verb}."
 
-    def _people_apart(self, about: list[ReportedClaim]) -> str:
-        """On which of these claims' aspects people do not agree, "" if they do."""
+    def people_apart(self, judges: list[ShownJudge]) -> Iterator[NextStep]:
+        """The aspects for which no judge is recommended: people are apart on them."""
+        apart: dict[tuple[str, str, str], ReportedClaim] = {}
+        for judge in judges:
+            for claim in self.rules_of_headline.of_kind(judge, *RATED):
+                if base.NO_CEILING in claim.codes:
+                    key = (claim.kind, claim.dataset, claim.row.judged)
+                    apart.setdefault(key, claim)
+        if apart:
+            yield self._not_recommended([*apart.values()])
+
+    def _not_recommended(self, apart: list[ReportedClaim]) -> NextStep:
+        """That no judge is recommended, with people's agreement on up to 3 aspects."""
         rules = self.rules_of_headline
-        apart = []
-        for claim in about:
-            if base.NO_CEILING in claim.codes:
-                apart.append(claim)
-        if not apart:
-            return ""
-        person = rules.person(apart[0]) if len(apart) == 1 else None
-        number = ""
-        if person is not None and person.value is not None:
-            number = f" ({brief(person.statistic, person.value)})"
         aspects = few(rules.subjects(apart), "aspects")
-        return (
-            f"On {aspects} people do not agree with each other{number}, so it "
-            "cannot be compared with a person."
+        numbers = []
+        for claim in apart[:MOST_NAMED]:
+            ceiling = rules.ceiling(claim)
+            if ceiling is not None and ceiling.value is not None:
+                texts = "pair" if claim.kind == base.PAIRS else "text"
+                numbers.append(f"{figures(ceiling)}, {plural(claim.row.n, texts)}")
+        return NextStep(
+            f"{aspects[0].upper()}{aspects[1:]}: no judge can be recommended.",
+            sentences.not_recommended("; ".join(numbers)),
         )
+
+    def _one_rating(self, about: list[ReportedClaim]) -> str:
+        """That texts of some claims have one rating each, "" if they have more."""
+        datasets = {claim.dataset for claim in about}
+        for dataset in self.report.rated:
+            if dataset.id in datasets and dataset.counts.people == 1:
+                return sentences.ONE_RATING
+        return ""
 
     def _aspects(self) -> list[ReportedClaim]:
         """A claim about people's ratings, labels or choices for each aspect on which
         one holds.
         """
         by_aspect: dict[tuple[str, str, str], ReportedClaim] = {}
-        for kind in (base.AGREEMENT, base.LABELS, base.PAIRS):
+        for kind in RATED:
             for judge in self.judges:
                 for claim in self._usable(judge, kind):
                     key = (kind, claim.dataset, claim.row.judged)
@@ -166,6 +191,7 @@ class NextStepRules:
     def _usable(self, judge: ShownJudge, kind: str) -> list[ReportedClaim]:
         """The claims of a kind that hold for a judge that fails nothing on the aspect.
 
+        None where people are apart: see `statistics.headline.people_are_apart`.
         A judge with a bar that is missed or open, or that misses too many texts of a
         label, is not to be used there, however well its labels agree.
         """
@@ -177,7 +203,8 @@ class NextStepRules:
             signs = {each.sign for each in on_aspect if each.dataset == claim.dataset}
             bars = [each for each in on_aspect if each.kind.startswith(base.BAR)]
             is_open = any(bar.sign is not Sign.HOLDS for bar in bars)
-            if claim.sign is Sign.HOLDS and Sign.FAILS not in signs and not is_open:
+            holds = claim.sign is Sign.HOLDS and base.NO_CEILING not in claim.codes
+            if holds and Sign.FAILS not in signs and not is_open:
                 usable.append(claim)
         return usable
 
@@ -232,7 +259,7 @@ class NextStepRules:
     def used_for(self, judge: ShownJudge) -> Iterator[NextStep]:
         """What one judge may be used for."""
         rules = self.rules_of_headline
-        held = [c for c in rules.agreements(judge) if c.sign is Sign.HOLDS]
+        held = rules.recommendable(judge)
         if not held:
             return
         parts = []
@@ -245,8 +272,10 @@ class NextStepRules:
             parts.append(f"{cell_words.value(claim)}{beside}")
         aspects = few(rules.subjects(held), "aspects")
         why = f"It has {', '.join(parts)}."
-        apart = self._people_apart(held)
-        yield NextStep(f"Use it for {aspects}.", " ".join(filter(None, (why, apart))))
+        one_rating = self._one_rating(held)
+        yield NextStep(
+            f"Use it for {aspects}.", " ".join(filter(None, (why, one_rating)))
+        )
 
     def not_for(self, judges: list[ShownJudge]) -> Iterator[NextStep]:
         """What a judge must not be used for: the claim that fails worst."""

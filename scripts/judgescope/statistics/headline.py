@@ -128,6 +128,60 @@ def one_score(names: str, judges: int) -> str:
     return f"No verdict: {names} {gives} every text the same score."
 
 
+# --- people who do not agree with one another -----------------------------------------
+
+
+def people_are_apart(low: float | None, chance: float = 0.0) -> bool:
+    """Whether it is not shown that people agree with one another.
+
+    low: the lower end of the 95 % interval of one rater's agreement with the others,
+    None without an interval (too few sources to tell, which other rules say); chance:
+    the agreement of raters who answer at random. No judge is recommended for what
+    people are apart on: nobody knows what its agreement with them would mean.
+
+    >>> people_are_apart(-0.1), people_are_apart(0.02), people_are_apart(0.5, 0.5)
+    (True, False, True)
+    """
+    return low is not None and low <= chance
+
+
+def no_ceiling(aspects: str, number: str, first: str = "") -> str:
+    """That people are apart on aspects, `first` being the one of the number.
+
+    >>> no_ceiling("coherence", "−0.05")
+    'No ceiling on coherence: one person agrees with the others −0.05.'
+    >>> no_ceiling("tone", "")
+    'No ceiling on tone: people do not agree with each other.'
+    """
+    if not number:
+        return f"No ceiling on {aspects}: people do not agree with each other."
+    on = f" on {first}" if first else ""
+    return f"No ceiling on {aspects}: one person agrees with the others {number}{on}."
+
+
+def not_recommended(numbers: str) -> str:
+    """Why no judge can be recommended where people are apart, and what to do.
+
+    numbers: people's agreement with its interval and how many texts it is of; "" if it
+    is not known.
+
+    >>> not_recommended("−0.05").partition(". ")[0]
+    'People are not shown to agree with each other (−0.05)'
+    """
+    behind = f" ({numbers})" if numbers else ""
+    return (
+        f"People are not shown to agree with each other{behind}. Have more people "
+        "rate, by a clearer guide."
+    )
+
+
+ONE_RATING: Final = (
+    "Each text has one rating, so there is no ceiling: nobody knows how well people "
+    "agree with each other."
+)
+"""What is said beside a recommendation that rests on one rater, or on means of some."""
+
+
 # --- bars and labels ------------------------------------------------------------------
 
 

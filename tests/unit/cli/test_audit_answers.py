@@ -541,3 +541,35 @@ def test_nothing_to_require_on_parts_is_an_error(
             del row["topic"]
     done = audit(rows, *words, "--require-slices")
     assert done.status == 3 and message in done.err
+
+
+def by_random_people(n: int = 120) -> list[dict[str, Any]]:
+    """Two people who answer at random, and a judge near their mean."""
+    rng = np.random.default_rng(31)
+    rows: list[dict[str, Any]] = []
+    for at in range(n):
+        first, second = (int(rating) for rating in rng.integers(1, 6, size=2))
+        noise = float(rng.normal(scale=0.5))
+        row: dict[str, Any] = {"id": f"q{at // 4}", "model": f"s{at % 4}"}
+        row |= {"human_1": first, "human_2": second}
+        row["judge"] = round((first + second) / 2 + noise, 2)
+        rows.append(row)
+    return rows
+
+
+def test_an_audit_recommends_no_judge_where_people_answer_at_random(
+    audit: Audit,
+) -> None:
+    printed = audit(by_random_people(), "--yes").words
+    assert "as well as one of them does" not in printed
+    assert "No ceiling on" in printed
+    assert "no judge can be recommended. People are not shown to agree" in printed
+    assert "120 texts). Have more people rate, by a clearer guide." in printed
+
+
+def test_an_audit_of_single_ratings_says_that_there_is_no_ceiling(
+    audit: Audit,
+) -> None:
+    words = "Each text has one rating, so there is no ceiling"
+    assert words in audit(two(), "--yes").words
+    assert words not in audit(made(), "--yes").words

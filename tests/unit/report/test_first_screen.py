@@ -4,13 +4,16 @@ outcome, its number and what limits it.
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 import report_study as study
 from claims_setup import AGREEMENT, claim, of_judges, person
+from judgescope.report.answer import headline
 from judgescope.report.cell_words import beside_person
 from judgescope.report.claims import own_claims
 from judgescope.report.contents import sections_of
@@ -18,13 +21,14 @@ from judgescope.report.damage import damage_table
 from judgescope.report.drawing import SIGN_WORDS
 from judgescope.report.elements import JudgeMatrix, MatrixCell, MatrixLine
 from judgescope.report.matrix import MOST_LINES, matrices, matrix
-from judgescope.report.next_steps import next_steps
+from judgescope.report.next_steps import next_steps, of_judge
 from judgescope.report.page import first_page, write_pages
 from judgescope.report.questions import MOST_COLUMNS
 from judgescope.report.report import Report
 from judgescope.report.sections import judges
 from judgescope.report.words import brief
 from judgescope.schema.tables import read_table
+from judgescope.statistics import headline as sentences
 from judgescope.statistics.verdict import Sign
 from report_setup import Page, on_one_page
 
@@ -294,7 +298,7 @@ def test_a_judge_that_leaves_a_bar_open_is_not_to_be_used(tmp_path: Path) -> Non
     assert steps.steps[0].point == "Fluency: use a."
     assert steps.steps[0].why == (
         "It has balanced accuracy 90\u202f%; no other judge is shown to meet every "
-        "bar there."
+        f"bar there. {sentences.ONE_RATING}"
     )
 
 
@@ -519,22 +523,64 @@ def test_judges_that_share_no_dataset_have_a_matrix_each(tmp_path: Path) -> None
 
 def test_a_judge_to_use_is_the_best_of_those_that_hold(tmp_path: Path) -> None:
     """A judge with a higher number whose claim is limited is not compared."""
-    content = {"ceiling_normal_scores": -0.05}
     rows = [
-        *claim("a", 0.53, "better; no_ceiling", others=content),
+        *claim("a", 0.53),
         *claim("b", 0.54, "better; hangs_on: human"),
-        *(person(-0.05), *claim("a", 0.6, **COHERENCE), *claim("b", 0.5, **COHERENCE)),
+        *(*claim("a", 0.6, **COHERENCE), *claim("b", 0.5, **COHERENCE)),
     ]
     steps = next_steps(of_judges(tmp_path, ["a", "b"], rows))
     assert steps is not None
     first, second, *_ = steps.steps
     assert (first.point, second.point) == ("Fluency: use a.", "Coherence: use a.")
     assert first.why == (
-        "It has 0.53; no other judge's agreement is shown to hold there. On fluency "
-        "people do not agree with each other (−0.05), so it cannot be compared with a "
-        "person."
+        "It has 0.53; no other judge's agreement is shown to hold there. "
+        + sentences.ONE_RATING
     )
-    assert second.why == "It has 0.60, the most of the 2 judges that hold there."
+    assert second.why.startswith(
+        "It has 0.60, the most of the 2 judges that hold there."
+    )
+
+
+def test_no_judge_is_recommended_where_people_are_apart(tmp_path: Path) -> None:
+    """It agrees with people's mean, but nobody knows what that means."""
+    content = {"ceiling_normal_scores": -0.05}
+    rows = [
+        *claim("a", 0.53, "better; no_ceiling", others=content, **COHERENCE),
+        *(*claim("a", 0.6), person(-0.05, **COHERENCE), person(0.4)),
+    ]
+    report = of_judges(tmp_path, ["a"], rows)
+    of_study = next_steps(report)
+    [judge] = report.real_judges
+    alone = of_judge(report, judge)
+    assert of_study is not None and alone is not None
+    assert [step.point for step in of_study.steps[:2]] == [
+        "Coherence: no judge can be recommended.",
+        "Fluency: use a.",
+    ]
+    assert [step.point for step in alone.steps] == [
+        "Coherence: no judge can be recommended.",
+        "Use it for fluency.",
+    ]
+    assert of_study.steps[0].why == alone.steps[0].why
+    assert of_study.steps[0].why == (
+        "People are not shown to agree with each other (−0.050 [−0.150, "
+        "0.050], 24 texts). Have more people rate, by a clearer guide."
+    )
+    assert headline(report).text.startswith("`a` follows people on fluency.")
+
+
+def test_a_recommendation_by_a_single_rater_says_that_there_is_no_ceiling(
+    tmp_path: Path,
+) -> None:
+    rows = [*claim("a", 0.53)]
+    for raters, expected in ((["r1"], True), (["r1", "r2"], False)):
+        report = of_judges(tmp_path / str(len(raters)), ["a"], rows)
+        counts = report.counts["chat"]
+        changed = structs.replace(counts, raters=raters)
+        report = replace(report, counts={**report.counts, "chat": changed})
+        steps = next_steps(report)
+        assert steps is not None
+        assert (sentences.ONE_RATING in steps.steps[0].why) == expected
 
 
 def test_a_shown_preference_for_a_location_is_a_remark(tmp_path: Path) -> None:

@@ -91,6 +91,7 @@ def headline(findings: FoundByAudit) -> str:
     # One rule of an audit stands for several of a report's: their first.
     rules = {
         HeadlineRule.UNREAD: _nothing(findings, best),
+        HeadlineRule.PEOPLE_APART: _people_apart(findings, claims),
         HeadlineRule.BARS: _bars(findings, best, claims),
         HeadlineRule.LABELS_FAIL: _shares(findings, best, claims),
         HeadlineRule.ONE_LABEL: _one_label(findings, best, claims),
@@ -205,6 +206,28 @@ def _too_few(findings: FoundByAudit, claims: Sequence[ReportedClaim]) -> str:
     return "too few sources have both a rating and a score; 10 are needed"
 
 
+def _people_apart(
+    findings: FoundByAudit, claims: Sequence[ReportedClaim]
+) -> Iterator[str]:
+    """Yield that people are apart on every aspect of the best judge's agreement."""
+    agreements = [claim for claim in claims if claim.kind == base.AGREEMENT]
+    apart = [claim for claim in agreements if base.NO_CEILING in claim.codes]
+    if not apart or len(apart) < len(agreements):
+        return
+    first = apart[0]
+    ceiling = ceiling_of(first)
+    number = "" if ceiling is None else short(ceiling)
+    aspects = _on(findings, apart).removeprefix(" on ") or "these ratings"
+    about = "" if len(apart) == 1 else cut(first.subject)
+    yield sentences.no_ceiling(aspects, number, about)
+
+
+def ceiling_of(claim: ReportedClaim) -> ReportRow | None:
+    """How well one person agrees with the others, where it limits a claim."""
+    row = claim.others.get(f"{base.CEILING}_{claim.row.statistic}")
+    return row if row is not None and row.value is not None else None
+
+
 # --- bars and shares ------------------------------------------------------------------
 
 
@@ -282,8 +305,9 @@ def _agreement(
     by_sign: dict[Sign, list[ReportedClaim]] = {sign: [] for sign in Sign}
     for claim in mine:
         by_sign[claim.sign].append(claim)
-    if by_sign[Sign.HOLDS]:
-        yield _holds(findings, best, by_sign[Sign.HOLDS])
+    held = [c for c in by_sign[Sign.HOLDS] if base.NO_CEILING not in c.codes]
+    if held:
+        yield _holds(findings, best, held)
         rest = [claim for claim in mine if claim.sign is not Sign.HOLDS]
         if rest:
             yield f"{_on(findings, rest).replace(' on', 'On', 1)} that is not shown."

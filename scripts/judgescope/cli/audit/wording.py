@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from judgescope.cli.audit.findings import VERDICTS, AuditFindings
+from judgescope.cli.audit.headline import ceiling_of
 from judgescope.cli.init import facts_of
 from judgescope.cli.init.cards import in_original
 from judgescope.cli.init.guess import doubtful_texts
@@ -19,12 +20,14 @@ from judgescope.data.wording import NO_WORDS
 from judgescope.methods.claims.base import (
     AGREEMENT,
     LABELS,
+    NO_CEILING,
     PAIRS,
     SOURCES_COUNTED,
     THESE_SYSTEMS,
 )
 from judgescope.methods.measures import LARGEST_CEILING, WITHIN_SOURCE
 from judgescope.plan.notices import why_untested
+from judgescope.report.answer_data import MOST_NAMED
 from judgescope.report.cells import figures, of_few
 from judgescope.report.claims import ReportedClaim
 from judgescope.report.rows import ReportRow
@@ -33,6 +36,7 @@ from judgescope.report.sections.sentences import (
     sentence,
 )
 from judgescope.report.words import count, label, listed, plural, spoken
+from judgescope.statistics import headline as sentences
 
 WIDTH: Final = 100
 """Characters of a line in a terminal that is wide enough."""
@@ -131,6 +135,34 @@ def _people(findings: AuditFindings, most_rows: int = 4) -> Iterator[str]:
     if len(people) > most_rows:
         more = plural(len(people) - most_rows, "more aspect")
         yield f"people: {more} in the output of --json or --html."
+    yield from _no_ceiling(findings)
+
+
+def _no_ceiling(findings: AuditFindings) -> Iterator[str]:
+    """Yield for which aspects no judge can be recommended, and where none is limited
+    by a second rating.
+    """
+    apart: dict[str, ReportedClaim] = {}
+    for claim in findings.all_claims:
+        if NO_CEILING in claim.codes:
+            apart.setdefault(claim.subject, claim)
+    if apart:
+        aspects = listed([*apart][:MOST_NAMED])
+        if len(apart) > MOST_NAMED:
+            aspects = f"{len(apart)} aspects"
+        numbers = []
+        for claim in [*apart.values()][:MOST_NAMED]:
+            ceiling = ceiling_of(claim)
+            if ceiling is not None:
+                noun = "pair" if claim.kind == PAIRS else "text"
+                numbers.append(f"{figures(ceiling)}, {plural(claim.row.n, noun)}")
+        yield plain(
+            f"{aspects}: no judge can be recommended. "
+            + sentences.not_recommended("; ".join(numbers))
+        )
+    columns = findings.draft.columns
+    if findings.judges and max(map(len, columns.ratings.values())) < 2:
+        yield f"people: {sentences.ONE_RATING}"
 
 
 def _with_n(row: ReportRow) -> str:

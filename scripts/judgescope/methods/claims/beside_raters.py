@@ -20,6 +20,7 @@ from judgescope.methods.claims.systems import SystemPreference
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet
 from judgescope.methods.measures import rater_tables, too_many_raters
 from judgescope.statistics.arrays import Floats
+from judgescope.statistics.headline import people_are_apart
 from judgescope.statistics.raters import (
     IF_LOST,
     Against,
@@ -92,8 +93,7 @@ def compared_with_raters(
     "Agreement".
     """
     ceiling = compared.ceiling
-    low = ceiling.estimate.ci_low
-    if low is not None and low <= chance:
+    if people_are_apart(ceiling.estimate.ci_low, chance):
         return RaterComparison(ceiling=ceiling.estimate)
     margin = present(data.spec.as_rater).margin
     gap = compared.difference

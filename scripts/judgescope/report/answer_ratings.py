@@ -15,6 +15,7 @@ from judgescope.report.claims import ReportedClaim
 from judgescope.report.headline import PERSON
 from judgescope.report.matrix import MOST_LINES
 from judgescope.report.report import ShownJudge
+from judgescope.report.unbeaten import unbeaten
 from judgescope.report.words import (
     brief,
     count,
@@ -170,48 +171,8 @@ class RatingsAndDamage(BarsAndLabels):
         if not followed:
             return None
         best = max(followed, key=lambda claim: claim.row.value or 0.0)
-        codes = best.codes
-        aspect = self.subject(best)
-        reached = cell_words.value(best)
-        name = named(best.judge)
-        beyond = best.others.get(base.BEYOND_SYSTEMS)
-        rival = best.others.get("rival")
-        known = beyond is not None and beyond.value is not None
-        if base.THESE_SYSTEMS in codes and known:
-            assert beyond is not None
-            left = brief(best.row.statistic, beyond.value or 0.0)
-            return Headline(
-                "R3",
-                f"No judge is shown to follow {aspect} beyond systems: {name} "
-                f"reaches {reached}, {left} among texts of one system.",
-                [best],
-            )
-        if base.HANGS_ON in codes:
-            text = (
-                f"No judge is shown to follow {aspect} beyond one system: {name} "
-                f"reaches {reached} only with {codes[base.HANGS_ON]}."
-            )
-            return Headline("R3", text, [best])
-        value = best.others.get("rival_value")
-        lengths = {base.LENGTH: "length", base.BREVITY: "shortness"}
-        if rival is not None and rival.note in lengths and value is not None:
-            theirs = brief(best.row.statistic, value.value or 0.0)
-            what = f"the texts' {lengths[rival.note]} {theirs}"
-            text = (
-                f"No judge is shown to beat a simple rule: on {aspect} {name} reaches "
-                f"{reached}, {what}."
-            )
-            return Headline("R3", text, [best])
-        if base.LENGTH_NOT_TESTED in codes:
-            text = (
-                f"No judge is shown to be more than a rule of length: {name} reaches "
-                f"{reached} on {aspect}, length not tested."
-            )
-            return Headline("R3", text, [best])
-        text = (
-            f"No judge is shown to beat a simple rule: on {aspect} {name} reaches "
-            f"{reached} ({cell_words.limit(best)})."
-        )
+        whom = self.source_of([best]).whom
+        text = unbeaten(best, named(best.judge), self.subject(best), brief, whom)
         return Headline("R3", text, [best])
 
     def against_people(self) -> Headline | None:

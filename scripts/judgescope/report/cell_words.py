@@ -157,29 +157,27 @@ def below_person(gap: ReportRow) -> bool:
 
 
 def beside_person(gap: ReportRow) -> str:
-    """What a difference from one more rater says, in words.
-
-    "Undecided" is said only where the interval includes 0; the note has the margin and
-    how many sources would decide.
-    """
-    if raters.RaterVerdict.UNDECIDED not in gap.note:
+    """What a difference from one more rater says, in words."""
+    undecided = raters.UndecidedGap.of(gap.note)
+    if undecided is None:
         return gap.note
-    detail = gap.note.partition(": ")[2]
-    margin = detail.partition(" ")[0].lstrip("±")
-    if not margin:
-        return "below a person: open by how much" if below_person(gap) else "open"
-    if below_person(gap):
-        return (
-            f"below a person, by less than the margin {margin} or more: open"
-            f"{_more(detail)}"
-        )
-    return f"open whether within {margin} of a person{_more(detail)}"
+    return undecided_words(undecided, below=below_person(gap))
 
 
-def _more(detail: str) -> str:
-    """What would decide, of the note "±0.05 needs about 90 sources"."""
-    needs = detail.partition("needs ")[2]
-    return f"; {needs} would decide" if needs else ""
+def undecided_words(gap: raters.UndecidedGap, *, below: bool) -> str:
+    """What is open of a difference from one more rater, and what would decide it.
+
+    below: whether its interval lies below 0; "undecided" is said only where it does
+    not.
+
+    >>> undecided_words(raters.UndecidedGap(0.05, 90), below=False)
+    'open whether within 0.05 of a person; about 90 sources would decide'
+    """
+    decide = f"about {gap.sources} sources would decide"
+    if below:
+        how_far = f"by less than the margin {gap.margin:g} or more"
+        return f"below a person, {how_far}: open; {decide}"
+    return f"open whether within {gap.margin:g} of a person; {decide}"
 
 
 def number_against_others(

@@ -271,6 +271,57 @@ def below_person(judge: str, person: str) -> str:
     return f", below a person ({judge} against {person})"
 
 
+def no_better_than_rule(aspect: str, name: str, number: str, rule: str) -> str:
+    """That the best judge reaches no more than a rule that ignores quality.
+
+    aspect: "" where there is one only; rule: what the rule reaches.
+
+    >>> no_better_than_rule("tone", "a", "0.36", ", length 0.53").partition(": ")[2]
+    'on tone a reaches 0.36, length 0.53.'
+    """
+    on = f" on {aspect}" if aspect else ""
+    return (
+        f"No judge is shown to beat a simple rule:{on} {name} reaches {number}{rule}."
+    )
+
+
+def not_beyond_systems(followed: str, name: str, number: str, left: str) -> str:
+    """That a judge's agreement is between systems, and how much is left of it.
+
+    >>> not_beyond_systems("tone", "a", "0.49", "0.08").partition(": ")[2]
+    'a reaches 0.49, 0.08 among texts of one system.'
+    """
+    return (
+        f"No judge is shown to follow {followed} beyond systems: {name} reaches "
+        f"{number}, {left} among texts of one system."
+    )
+
+
+def not_beyond_one(followed: str, name: str, number: str, system: str) -> str:
+    """That a judge's agreement needs the texts of a single system.
+
+    >>> not_beyond_one("tone", "a", "0.49", "human").partition(": ")[2]
+    'a reaches 0.49 only with human.'
+    """
+    return (
+        f"No judge is shown to follow {followed} beyond one system: {name} reaches "
+        f"{number} only with {system}."
+    )
+
+
+def length_not_tested(name: str, whom: str, aspect: str, number: str) -> str:
+    """That a judge agrees, but nobody knows whether a rule of length would, too.
+
+    >>> length_not_tested("a", "people", "", "0.49")
+    "a agrees with people (0.49), but the texts' length was not tested."
+    """
+    on = f" on {aspect}" if aspect else ""
+    return (
+        f"{name} agrees with {whom}{on} ({number}), but the texts' length was not "
+        "tested."
+    )
+
+
 def ranks_against(name: str, whom: str, aspects: str, value: str) -> str:
     """A judge that ranks texts the other way round.
 

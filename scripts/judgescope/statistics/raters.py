@@ -5,6 +5,7 @@ the same texts. A difference of 0: the judge does as well as one more person wou
 """
 
 import math
+import re
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
@@ -75,6 +76,41 @@ class RaterVerdict(StrEnum):
     AS_GOOD = "as good as one more rater"
     WORSE = "worse than a rater"
     UNDECIDED = "undecided"
+
+
+class UndecidedGap(NamedTuple):
+    """What would decide whether a judge is as good as one more rater.
+
+    The note of the difference has both numbers, since a row of a table has one value.
+
+    >>> UndecidedGap(0.05, 90).note
+    'undecided: ±0.05 needs about 90 sources'
+    >>> UndecidedGap.of("undecided: ±0.05 needs about 90 sources")
+    UndecidedGap(margin=0.05, sources=90)
+    >>> UndecidedGap.of("worse than a rater") is None
+    True
+    """
+
+    margin: float
+    sources: int
+    """Of how many sources the interval would have the margin as its half width."""
+
+    @property
+    def note(self) -> str:
+        """The note of the difference."""
+        return (
+            f"{RaterVerdict.UNDECIDED}: ±{self.margin:g} needs about {self.sources} "
+            "sources"
+        )
+
+    @classmethod
+    def of(cls, note: str) -> "UndecidedGap | None":
+        """The numbers in a note that begins with `undecided`; None of any other."""
+        pattern = rf"{RaterVerdict.UNDECIDED}: ±(\S+) needs about (\d+) sources"
+        numbers = re.fullmatch(pattern, note)
+        if numbers is None:
+            return None
+        return cls(float(numbers[1]), int(numbers[2]))
 
 
 IF_LOST: Final = "not shown if every lost reply had the worst score"
@@ -389,7 +425,7 @@ def decided(difference: Replicated, margin: float) -> str:
     needed = max(
         known.sources + 1, math.ceil(known.sources * ((hi - lo) / 2 / margin) ** 2)
     )
-    return f"{RaterVerdict.UNDECIDED}: ±{margin:g} needs about {needed} sources"
+    return UndecidedGap(margin, needed).note
 
 
 def are_slots(ratings: Floats) -> bool:

@@ -573,3 +573,13 @@ def test_an_audit_of_single_ratings_says_that_there_is_no_ceiling(
     words = "Each text has one rating, so there is no ceiling"
     assert words in audit(two(), "--yes").words
     assert words not in audit(made(), "--yes").words
+
+
+def test_an_audit_says_of_an_unbeaten_rule_what_a_report_says(audit: Audit) -> None:
+    """One function words both; a report shows fewer digits."""
+    headline = audit(by_length(), "--length", "n_chars", "--json").content["headline"]
+    assert re.match(
+        r"No judge is shown to beat a simple rule: (on Human )?judge reaches "
+        r"0\.\d+, the texts' length 0\.\d+\.",
+        headline,
+    )

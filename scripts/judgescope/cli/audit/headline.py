@@ -23,12 +23,11 @@ from judgescope.report.report import Report, ShownJudge
 from judgescope.report.rows import ReportRow
 from judgescope.report.sections.sentences import (
     against_rater,
-    length_not_tested,
     misjudged,
     no_score,
     place_of_class,
-    rival_in_words,
 )
+from judgescope.report.unbeaten import unbeaten
 from judgescope.report.words import count, listed, percent, plural, written
 from judgescope.statistics import headline as sentences
 from judgescope.statistics.headline import ONE_LABEL, HeadlineRule, Merit, cut, merit
@@ -392,47 +391,9 @@ def _one_person(findings: FoundByAudit, claim: ReportedClaim) -> str:
 def _rule(
     findings: FoundByAudit, best: ShownJudge, claims: Sequence[ReportedClaim]
 ) -> str:
-    name = _name(findings, best)
     first = max(claims, key=lambda claim: claim.row.value or 0.0)
-    on = _on(findings, [first])
-    number = short(first.row)
-    if first.outcome not in GOOD:
-        rival = _rival(first)
-        return (
-            f"{name} is not shown to beat a simple rule{on}: it reaches "
-            f"{figures(first.row)}{rival}."
-        )
-    codes = first.codes
-    limits = []
-    if base.THESE_SYSTEMS in codes:
-        systems = codes[base.THESE_SYSTEMS]
-        limits.append(f"for these {systems} systems only")
-    if base.HANGS_ON in codes:
-        system = codes[base.HANGS_ON]
-        limits.append(f"only with system {cut(system)}")
-    if length_not_tested(first):
-        limits.append("but text length was not tested")
-    if not limits:
-        limits.append("but text length may explain it")
-    # Several aspects share one limit more often than one number.
-    several = length_not_tested(first) and len(limits) == 1 and len(claims) > 1
-    on = _on(findings, claims if several else [first])
-    least = "at best " if several else ""
-    return f"{name} agrees with people{on} ({least}{number}), {', '.join(limits)}."
-
-
-def _rival(claim: ReportedClaim) -> str:
-    """The rule's own number, without its interval: `, text length 0.169`."""
-    value = claim.others.get("rival_value")
-    rival = claim.others.get("rival")
-    if value is None or value.value is None or rival is None:
-        return ""
-    if rival.note in (base.LENGTH, base.BREVITY):
-        reached = written(claim.row.statistic, value.value)
-        rule = "text length" if rival.note == base.LENGTH else "shortness"
-        return f", {rule} {reached}"
-    words = rival_in_words(claim).partition(" [")
-    return f", {short(value)} {words[2].partition('] ')[2]}" if words[1] else ""
+    aspect = _on(findings, [first]).removeprefix(" on ")
+    return unbeaten(first, _name(findings, best), aspect, written)
 
 
 def _places(findings: FoundByAudit, best: ShownJudge) -> Iterator[str]:

@@ -2,7 +2,6 @@
 terminal.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
@@ -365,14 +364,12 @@ def beside_rater(claim: ReportedClaim, gap: ReportRow) -> str:
     """Return what the difference from one more rater says."""
     if raters.RaterVerdict.AS_GOOD in gap.note and claim.outcome != Outcome.AS_RATER:
         return "not shown after Holm's correction"
-    needed = re.fullmatch(
-        rf"{raters.RaterVerdict.UNDECIDED}: ±(\S+) needs about (\d+) sources",
-        gap.note,
-    )
-    if needed:
-        sources = words.count(int(needed[2]))
+    open_gap = raters.UndecidedGap.of(gap.note)
+    if open_gap is not None:
+        sources = words.count(open_gap.sources)
         return (
-            f"as good within {needed[1]} is open: about {sources} sources would decide"
+            f"as good within {open_gap.margin:g} is open: about {sources} sources "
+            "would decide"
         )
     return gap.note
 

@@ -33,6 +33,49 @@ FEWEST_FAMILIES: Final = 2
 """Judges of one family of models err together."""
 
 
+class ListInVain(NamedTuple):
+    """The share of a list of 20 doubted labels that is right after all, simulated.
+
+    5 % of 700 labels are wrong; judges of different families err together (latent
+    normal errors, correlation .3). `python benchmarks/slices.py` measures it.
+    """
+
+    nine_of_ten: float
+    """Of judges that are right on 9 of 10 texts."""
+    eight_of_ten: float
+    """Of judges that are right on 8 of 10 texts."""
+
+
+IN_VAIN: Final = {
+    2: ListInVain(nine_of_ten=0.34, eight_of_ten=0.67),
+    3: ListInVain(nine_of_ten=0.15, eight_of_ten=0.48),
+    4: ListInVain(nine_of_ten=0.07, eight_of_ten=0.35),
+    5: ListInVain(nine_of_ten=0.04, eight_of_ten=0.29),
+    6: ListInVain(nine_of_ten=0.04, eight_of_ten=0.28),
+}
+"""Number of judges -> what is listed in vain; six stand for more.
+
+A list of two judges is shown all the same: of good ones two thirds of it are wrong
+labels, where a random draw has one in twenty. Who reads it must know the share.
+"""
+
+
+def expected_in_vain(judges: int) -> str:
+    """Which share of a list of doubted labels to expect to be right, in a sentence.
+
+    >>> expected_in_vain(2).replace("\u202f", " ").partition(" where ")[0]
+    'In simulated lists of two judges 34 % of the listed labels were right'
+    """
+    share = IN_VAIN[min(max(judges, min(IN_VAIN)), max(IN_VAIN))]
+    names = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
+    how_many = names.get(judges, "six or more")
+    return (
+        f"In simulated lists of {how_many} judges {share.nine_of_ten:.0%} of the "
+        "listed labels were right where each judge is right on 9 of 10 texts, "
+        f"{share.eight_of_ten:.0%} on 8 of 10."
+    ).replace("%", "\u202f%")
+
+
 class LabelDoubts(NamedTuple):
     """How much judges doubt each label, (texts,), NaN where there are fewer than two
     verdicts; the likeliest other label, -1 without; of how many independent judges.

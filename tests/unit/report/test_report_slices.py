@@ -121,6 +121,17 @@ def test_doubted_texts_lead_to_their_judgments(tmp_path: Path) -> None:
     assert second.cells[2].text == "better"
 
 
+@pytest.mark.parametrize(("judges", "share"), [(2, "34"), (3, "15")])
+def test_a_list_of_labels_says_how_much_of_it_is_in_vain(
+    tmp_path: Path, judges: int, share: str
+) -> None:
+    labels = [{**row, "statistic": "label_doubt", "n": judges} for row in doubts()]
+    [fold] = folds(section(tmp_path, labels))
+    explanation, _ = fold.blocks
+    assert isinstance(explanation, Paragraph)
+    assert f"{share}\u202f% of the listed labels were right" in explanation.text
+
+
 def test_without_a_list_the_page_says_why(tmp_path: Path) -> None:
     where = {"aspect": "fluency", "level": "pooled"}
     note = "no list: 1 of 2 judges are better than chance"

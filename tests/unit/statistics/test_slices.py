@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 from scipy.special import stdtr, stdtrit
 
-from judgescope.statistics.doubt import effective_number, label_doubts, rating_doubts
+from judgescope.statistics.doubt import (
+    IN_VAIN,
+    effective_number,
+    label_doubts,
+    rating_doubts,
+)
 from judgescope.statistics.intervals import CORRELATION, deletions
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.resampling import Replicated
@@ -22,6 +27,7 @@ from judgescope.statistics.slices import (
     thirds,
     worst_slice,
 )
+from planted_study import benchmark
 
 NAN = float("nan")
 RNG = np.random.default_rng(2)
@@ -199,3 +205,13 @@ def test_constant_judges_predict_nothing() -> None:
     people = np.arange(6.0)
     result = rating_doubts(np.ones((2, 6)), people, np.arange(6))
     assert np.isnan(result).all()
+
+
+@pytest.mark.parametrize("judges", [2, 3, 6])
+def test_the_stated_share_in_vain_is_what_lists_have(judges: int) -> None:
+    """15 lists of 20: the stated shares are of 100."""
+    listed = benchmark("slices").listed
+    _, vain, _ = listed(0.9, judges, 15)
+    _, of_poor, _ = listed(0.8, judges, 15)
+    assert vain == pytest.approx(IN_VAIN[judges].nine_of_ten, abs=0.08)
+    assert of_poor == pytest.approx(IN_VAIN[judges].eight_of_ten, abs=0.08)

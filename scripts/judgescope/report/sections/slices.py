@@ -32,6 +32,7 @@ from judgescope.report.worse_slices import (
     SHRUNK,
     worse_slice,
 )
+from judgescope.statistics.doubt import expected_in_vain
 
 LEAD = (
     "A slice is a value of a column of the sources, a third of the texts by length, or "
@@ -166,6 +167,9 @@ def _doubts(
         "mix these texts with as many drawn at random, without a mark. No label "
         "changes by itself; say beside numbers on changed labels that they are."
     )
+    if statistic == "label_doubt":
+        most_judges = max(row.n for row in rows)
+        explanation = f"{expected_in_vain(most_judges)} {explanation}"
     title = f"{name}: label or judge? {plural(len(lines), 'text')} to look at"
     yield Fold(title, [Paragraph(explanation), table])
 

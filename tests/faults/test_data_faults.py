@@ -68,6 +68,18 @@ def test_every_fault_is_named_with_its_row(
     assert "\n\n" not in text  # one fault, one message
 
 
+def test_a_slice_that_differs_within_a_source_is_refused(tmp_path: Path) -> None:
+    """A slice of a study is a property of the source."""
+    rows = [ROW | {"by": f"m{at}", "part": part} for at, part in enumerate("ab")]
+    jsonl(tmp_path / "x.jsonl", rows)
+    text = faults(table("x.jsonl", {**COLUMNS, "meta": ["part"]}), tmp_path)
+    for part in ("rows of the same item differ in their meta", "'i1'", "rows 1, 2"):
+        assert part in text
+    assert "leave out a column whose values differ within a source" in " ".join(
+        text.split()
+    )
+
+
 def test_all_faults_are_detected_in_a_single_pass(tmp_path: Path) -> None:
     text = refusal_of(
         tmp_path, {"fluency": 9}, {"out": ""}, {"fluency": "x"}, {"by": "m1"}, {}

@@ -36,7 +36,8 @@ def slices(
 
     Of each slice (`column: value`) the correlation with people's ratings: within
     sources (normal_scores), or over all texts (spearman) where few sources have
-    different ratings; slice_gap_…, slice minus rest, without the same source in both;
+    different ratings, which the note says; slice_gap_…, slice minus rest, without the
+    same source in both, so that a column's values may differ within a source;
     slice_p_holm_…, two-sided, Holm over all slices; slice_shrunk_…, without the luck of
     the worst. Last, the difference that some slice would show with power .8.
 
@@ -78,7 +79,11 @@ def slices(
             f"columns: none of {', '.join(map(str, columns)) or 'no columns'} has two "
             "values"
         )
-    return estimates_frame(_rows(by_slice, numbers.statistic), ["statistic", "slice"])
+    over_all = ""
+    if source is not None and numbers.level == POOLED:
+        over_all = "over all texts: too few sources have texts with different ratings"
+    rows = _rows(by_slice, numbers.statistic, over_all)
+    return estimates_frame(rows, ["statistic", "slice"])
 
 
 class _Numbers:
@@ -110,9 +115,9 @@ class _Numbers:
 
 
 def _rows(
-    compared: Mapping[str, SliceNumbers], name: str
+    compared: Mapping[str, SliceNumbers], name: str, note: str
 ) -> dict[tuple[str, str], Estimate]:
-    """Return the rows of all slices."""
+    """Return the rows of all slices; `note` is that of each slice's own number."""
     made = family([*compared.values()], [name] * len(compared))
     rows: dict[tuple[str, str], Estimate] = {}
     for at, (part, numbers) in enumerate(compared.items()):
@@ -120,7 +125,7 @@ def _rows(
             rows[name, part] = Estimate.undefined(numbers.why)
             continue
         inside = numbers.inside.estimate
-        rows[name, part] = inside
+        rows[name, part] = inside.with_note(note) if note else inside
         if numbers.gap is not None:
             rows[f"slice_gap_{name}", part] = numbers.gap.estimate
         for kind, value in (("p_holm", made.p_holm[at]), ("shrunk", made.moved[at])):

@@ -28,6 +28,7 @@ from judgescope.data.rated import (
 from judgescope.data.rows import FileRow, pick, read_rows, word_of
 from judgescope.data.wording import (
     NO_WORDS,
+    ONE_VALUE,
     ROW_PER_TEXT,
     Location,
     as_number,
@@ -233,7 +234,7 @@ class Draft:
                     f"rows of the same item differ in their {field}",
                     also=known.location,
                     got=key,
-                    todo=ROW_PER_TEXT,
+                    todo=ONE_VALUE if field == "meta" else ROW_PER_TEXT,
                     alike=True,
                 )
         return key

@@ -13,6 +13,11 @@ ROW_PER_TEXT = (
     "that names the system"
 )
 """What to do about rows that are not one row per text."""
+ONE_VALUE = (
+    "columns of `meta` belong to the source: leave out a column whose values differ "
+    "within a source; judgescope.slices compares such parts of the texts"
+)
+"""What to do about a column of slices that is no property of the source."""
 NO_WORDS = "instead of words"
 """Words of the notice of such texts."""
 

@@ -27,6 +27,28 @@ def test_the_worse_part_has_a_separate_number_and_a_gap() -> None:
     assert result.loc[("slice_p_holm_normal_scores", "topic: law"), "value"] < 0.01
 
 
+def test_values_may_differ_within_a_source() -> None:
+    """Of each source two texts are early and two are late."""
+    part = np.tile(["early", "late"], SOURCE.size // 2)
+    judge = np.where(part == "late", HUMAN, RNG.normal(size=SOURCE.size))
+    result = js.slices(judge, HUMAN, {"part": part}, source=SOURCE)
+    gap = result.loc[("slice_gap_normal_scores", "part: late")]
+    assert gap["ci_low"] > 0
+    late = result.loc[("normal_scores", "part: late"), "value"]
+    early = result.loc[("normal_scores", "part: early"), "value"]
+    assert gap["value"] == pytest.approx(late - early)
+
+
+def test_numbers_over_all_texts_say_so_where_sources_are_given() -> None:
+    constant = np.repeat(RNG.normal(size=SOURCES), SYSTEMS)
+    judge = constant + RNG.normal(size=SOURCE.size)
+    given = js.slices(judge, constant, {"topic": TOPIC}, source=SOURCE)
+    row = given.loc[("spearman", "topic: law")]
+    assert row["note"].startswith("over all texts: too few sources")
+    single = js.slices(judge, constant, {"topic": TOPIC})
+    assert "over all texts" not in single.loc[("spearman", "topic: law"), "note"]
+
+
 def test_a_frame_is_columns_and_missing_values_are_in_no_slice() -> None:
     frame = pd.DataFrame({"topic": TOPIC, "kind": [None, "a", "b", "b"] * SOURCES})
     result = js.slices(JUDGE, HUMAN, frame, source=SOURCE)

@@ -506,6 +506,10 @@ def test_parts_of_a_single_source_have_no_test(audit: Audit) -> None:
     rows = [{**row, "topic": ("law", "sport")[at % 2]} for at, row in enumerate(made())]
     parts = audit(rows, "--json", "--slice", "topic").content["slices"]
     assert parts and all(part["tests"] == [] for part in parts)
+    text = " ".join(audit(rows, "--slice", "topic").part("By topic:").split())
+    assert "not compared with the rest: a part is made of sources" in text
+    alike = audit(with_topics(), "--slice", "topic").part("By topic:")
+    assert "not compared with the rest" not in alike
 
 
 def test_a_minimum_may_be_required_on_each_part(audit: Audit) -> None:

@@ -242,7 +242,9 @@ def _beside_rest(part: TableSlice, row: ReportRow) -> str:
 def slice_lines(findings: AuditFindings) -> dict[str, list[str]]:
     """Column -> a line for each of its values: counts and numbers."""
     by_column: dict[str, list[str]] = {}
+    mixed: dict[str, int] = {}
     for part in findings.slices:
+        mixed[part.column] = part.mixed_sources
         numbers = []
         for row in part.numbers:
             name = findings.report.aspect(row.aspect)
@@ -254,4 +256,11 @@ def slice_lines(findings: AuditFindings) -> dict[str, list[str]]:
         value = part.value if findings.texts else "a value"
         counted = f"{plural(part.rows, 'row')}, {count(part.rated)} rated"
         by_column.setdefault(part.column, []).append(f"{value} ({counted}): {said}")
+    for column, sources in mixed.items():
+        if sources:
+            differ = plural(sources, "source")
+            by_column[column].append(
+                "not compared with the rest: a part is made of sources, and the values "
+                f"differ within {differ}; judgescope.slices compares such parts"
+            )
     return by_column

@@ -88,6 +88,8 @@ class TableSlice:
     tests: Sequence[SliceTest] = ()
     """The part beside the rest; empty of a part that is too small, and of a column
     whose values differ within a source."""
+    mixed_sources: int = 0
+    """Sources with several values of the column, which hence has no tests."""
 
 
 def slice_columns(draft: StudyDraft, named: Sequence[str]) -> list[str]:
@@ -177,6 +179,7 @@ def slices_of(
     tests = _tests(draft, columns)
     for column in columns:
         values = _values(draft, column)
+        mixed = mixed_sources(draft, column)
         for value, rated in _rated_by_value(draft, column).items():
             places = [at for at, found in enumerate(values) if found == value]
             numbers: Sequence[ReportRow] = ()
@@ -192,19 +195,24 @@ def slices_of(
                     why = first.what
             tested = tests.get(f"{column}: {value}", ())
             yield TableSlice(
-                column, value, len(places), rated, numbers, why, required, tested
+                column, value, len(places), rated, numbers, why, required, tested, mixed
             )
+
+
+def mixed_sources(draft: StudyDraft, column: str) -> int:
+    """How many sources have texts with different values of a column."""
+    of_source: dict[object, set[str]] = {}
+    for source, value in zip(sources_of(draft), _values(draft, column), strict=True):
+        of_source.setdefault(source, set()).add(value)
+    return sum(len(values) > 1 for values in of_source.values())
 
 
 def _tests(draft: StudyDraft, columns: Sequence[str]) -> dict[str, list[SliceTest]]:
     """`column: value` -> the tests of it; a slice is a property of a source."""
-    sources = sources_of(draft)
     tested = []
     for column in columns:
-        if any(column not in row for row in draft.table.rows):
-            continue
-        pairs = {*zip(sources, _values(draft, column), strict=True)}
-        if len(pairs) == len({source for source, _ in pairs}):
+        everywhere = all(column in row for row in draft.table.rows)
+        if everywhere and not mixed_sources(draft, column):
             tested.append(column)
     if not tested:
         return {}

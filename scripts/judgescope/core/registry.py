@@ -12,6 +12,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from itertools import chain
 from pkgutil import walk_packages
+from types import ModuleType
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from judgescope.core.errors import UserError
@@ -51,6 +52,11 @@ def add_ons() -> tuple["EntryPoint", ...]:
 def package_of(point: "EntryPoint") -> str:
     """The name and version of the distribution that an add-on is from."""
     return f"{point.dist.name} {point.dist.version}" if point.dist else point.value
+
+
+def module_of(target: str) -> ModuleType:
+    """The module of a target `module:OBJECT`, imported; the object may be left out."""
+    return import_module(target.partition(":")[0])
 
 
 class Registry(Mapping[str, Record]):
@@ -107,8 +113,7 @@ class Registry(Mapping[str, Record]):
         if target in points:
             record = self._loaded_from(points[target])
         else:
-            module, _, variable = target.partition(":")
-            record = getattr(import_module(module), variable)
+            record = getattr(module_of(target), target.partition(":")[2])
         self._loaded_targets.setdefault(record.name, target)
         return self._loaded.setdefault(record.name, record)
 

@@ -22,7 +22,7 @@ from judgescope.report.elements import (
     TableLine,
     columns_of,
 )
-from judgescope.report.matrix import CHARACTERS
+from judgescope.report.matrix_maker import CHARACTERS
 from judgescope.report.report import Report, ShownJudge
 from judgescope.report.rows import ReportRow
 from judgescope.report.sections.sentences import reasons

@@ -5,7 +5,6 @@ dataset.
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from typing import Any, Self, TypeVar, cast
@@ -14,6 +13,7 @@ from msgspec import Struct, convert
 from msgspec.json import decode
 
 from judgescope.core.names import ORACLE
+from judgescope.core.registry import module_of
 from judgescope.report.items import AnnotatedText, sample
 from judgescope.report.raters_in_words import (
     SOURCES,
@@ -157,7 +157,7 @@ class Report:
     def load(cls, spec: ReportSpec) -> Self:
         """Read all that the spec names."""
         for target in spec.add_ons:
-            import_module(target.partition(":")[0])
+            module_of(target)
         tables = {
             name: ReportRows.of_table(read_table("results", path))
             for name, path in spec.tables.items()

@@ -1,12 +1,12 @@
 """The job that writes a study's result tables, the verdicts in words among them."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from importlib import import_module
 
 import pyarrow as pa
 import pyarrow.csv as csv
 
 from judgescope.core.files import naming_path
+from judgescope.core.registry import module_of
 from judgescope.methods.claims.base import VERDICT
 from judgescope.report.report import ReadCounts, Report
 from judgescope.report.rows import ReportRows
@@ -45,7 +45,8 @@ def _joined(table: JoinedTable, degrees: Mapping[str, Sequence[str]]) -> pa.Tabl
     """
     parts = [read_table("results", path) for path in table.parts]
     if table.across:
-        rows = import_module(table.across).across(pa.concat_tables(parts).to_pylist())
+        rows_of_datasets = pa.concat_tables(parts).to_pylist()
+        rows = module_of(table.across).across(rows_of_datasets)
         parts.append(table_of("results", rows))
     return _sorted(pa.concat_tables(parts), degrees)
 

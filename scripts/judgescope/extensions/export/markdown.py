@@ -27,7 +27,7 @@ from judgescope.report.elements import (
     SmallMultiples,
     TableLine,
 )
-from judgescope.report.matrix import CHARACTERS
+from judgescope.report.matrix_maker import CHARACTERS
 
 
 class _Patterns:

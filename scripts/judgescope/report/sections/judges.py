@@ -34,7 +34,7 @@ from judgescope.report.elements import (
 )
 from judgescope.report.false_claims import false_claims
 from judgescope.report.headline import PERSON, HeadlineColumn, measures
-from judgescope.report.matrix import CHARACTERS, kind_words
+from judgescope.report.matrix_maker import CHARACTERS, kind_words
 from judgescope.report.report import Report, ShownDataset, ShownJudge
 from judgescope.report.rows import ReportRows
 from judgescope.report.sections import trust

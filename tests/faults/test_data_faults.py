@@ -95,7 +95,9 @@ def test_equal_faults_are_reported_once_with_their_rows(tmp_path: Path) -> None:
     assert "rows 1, 2, 3, 4, 5, … (7 in all), aspect fluency" in text
 
 
-def test_many_faults_of_a_kind_are_one_and_many_kinds_are_cut(tmp_path: Path) -> None:
+def test_many_faults_of_a_kind_are_joined_and_many_kinds_are_cut(
+    tmp_path: Path,
+) -> None:
     text = refusal_of(tmp_path, *({"fluency": 10 + number} for number in range(30)))
     assert text.count("outside the scale") == 1 and "more problems" not in text
     assert (

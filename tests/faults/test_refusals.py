@@ -105,7 +105,7 @@ def line(**changes: Any) -> bytes:
     return sealed(row | changes)
 
 
-def test_an_older_line_with_half_a_usage_is_read_as_one_without() -> None:
+def test_an_older_line_with_half_a_usage_has_no_usage() -> None:
     for usage in (None, {}, {"prompt": 7}, {"prompt": 7, "completion": None}):
         older = read_line(line(usage=usage))
         assert isinstance(older, ReplyLine) and older.reply().usage is None

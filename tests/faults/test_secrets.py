@@ -72,7 +72,7 @@ PROGRAM = {"model": "it", "engine": "command", "argv": ["{python}", "-"]}
         ("study", {"study": "s", "store": f"/mnt/{KEY}"}, "store"),
     ],
 )
-def test_a_card_with_what_may_be_a_key_is_refused_by_its_place_and_not_shown(
+def test_a_card_with_what_may_be_a_key_is_refused_by_its_line_and_not_shown(
     tmp_path: Path, kind: str, card: dict[str, Any], key: str
 ) -> None:
     path = tmp_path / "it.yaml"

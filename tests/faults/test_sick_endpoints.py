@@ -28,7 +28,7 @@ def endpoint() -> Iterator[Endpoint]:
 # --- an endpoint that is ill ---
 
 
-def test_one_attempt_at_most_meets_a_connection_that_the_endpoint_gave_up(
+def test_a_connection_that_the_endpoint_gave_up_fails_a_single_attempt(
     endpoint: Endpoint, tmp_path: Path
 ) -> None:
     """Four connections wait in the pool, and the endpoint answers on none of them

@@ -410,7 +410,7 @@ def test_no_template_has_what_a_policy_forbids_or_lets_markup_through(
     assert all(script == "{{ script }}" for script in scripts)
 
 
-def test_a_finished_page_lets_nothing_run_but_its_own() -> None:
+def test_a_finished_page_lets_only_its_jobs_run() -> None:
     mark = html.POLICY
     wild = f"<p>{mark}</p><style>c {{}}</style><script>evil()</script>"
     page = (

@@ -23,7 +23,7 @@ def test_what_has_changed_is_named() -> None:
     assert golden.changed(before, after) == ["changed: b", "gone: c", "new: d"]
 
 
-def test_there_are_keys_of_every_way_to_ask(written: golden.Keys) -> None:
+def test_every_way_to_ask_has_keys(written: golden.Keys) -> None:
     assert len(written) >= 300
     # a name says the study, the stage and the judge or the file
     stages = {tuple(name.split("/")[:2]) for name in written}

@@ -214,7 +214,7 @@ def test_an_annotation_quotes_a_verdict_as_an_error(text: str, value: float) -> 
     )
 
 
-def test_a_list_of_errors_quotes_that_there_are_none() -> None:
+def test_an_empty_list_of_errors_quotes_its_words() -> None:
     judgments = judged('critical: "No errors" - the text says so of itself', "errors")
     assert (judgments.status, judgments.value) == ("ok", OWN["errors"][1])
 

@@ -120,7 +120,7 @@ def test_of_two_classes_both_kappas_are_cohens_of_nominal_ones(seed: int) -> Non
 
 
 @pytest.mark.parametrize("kind", ["linear", "quadratic"])
-def test_kappa_with_one_side_constant_is_chance(kind: str) -> None:
+def test_kappa_with_a_constant_side_is_chance(kind: str) -> None:
     scale, gold = [1.0, 2.0, 3.0], np.array([1.0, 2, 3, 3, 2])
     for each, other in ((gold, np.full(5, 2.0)), (np.full(5, 2.0), gold)):
         estimate = on_classes(each, other, scale, np.arange(5), None)[

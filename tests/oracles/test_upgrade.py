@@ -74,7 +74,7 @@ def test_source_plain_hits_the_earlier_keys_of_several_columns(tmp_path: Path) -
 
 
 @pytest.mark.heavy
-def test_earlier_prompts_in_ones_own_folder_hit_the_earlier_keys(
+def test_earlier_prompts_in_a_study_folder_hit_the_earlier_keys(
     tmp_path: Path,
 ) -> None:
     earlier = json.loads((EARLIER / "keys.json").read_text(encoding="utf-8"))

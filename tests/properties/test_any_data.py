@@ -70,14 +70,14 @@ def written(rows: list[dict[str, Any]], ending: str) -> bytes:
 @pytest.mark.simulation
 @pytest.mark.parametrize("ending", ["csv", "tsv", "json", "jsonl", "parquet"])
 @some
-@given(told=TABLE)
+@given(triples=TABLE)
 def test_texts_of_a_table_come_back_to_the_letter(
-    tmp_path: Path, ending: str, told: list[tuple[str, str, str]]
+    tmp_path: Path, ending: str, triples: list[tuple[str, str, str]]
 ) -> None:
     """Ids too; a reference that is a list in JSON is a list."""
     rows = [
         {"i": ident, "s": source, "r": f"of {text}", "y": "me", "t": text, "fluency": 3}
-        for ident, source, text in told
+        for ident, source, text in triples
     ]
     (tmp_path / f"x.{ending}").write_bytes(written(rows, ending))
     rated: DatasetContent = read_dataset(
@@ -85,25 +85,25 @@ def test_texts_of_a_table_come_back_to_the_letter(
     )
     ids = {item.item: item.meta["id"] for item in rated.items}
     assert sorted((item.meta["id"], item.source) for item in rated.items) == sorted(
-        (ident, source) for ident, source, _ in told
+        (ident, source) for ident, source, _ in triples
     )
     assert {ids[output.item]: output.text for output in rated.outputs} == {
-        each[0]: each[2] for each in told
+        each[0]: each[2] for each in triples
     }
     assert {item.references for item in rated.items} == {
-        (f"of {each[2]}",) for each in told
+        (f"of {each[2]}",) for each in triples
     }
-    assert len(rated.ratings) == len(told)
+    assert len(rated.ratings) == len(triples)
 
 
 @pytest.mark.simulation
 @some
-@given(told=TABLE, hidden=UNSEEN.filter(str.strip), place=st.sampled_from("ist"))
+@given(triples=TABLE, hidden=UNSEEN.filter(str.strip), column=st.sampled_from("ist"))
 def test_a_text_or_name_that_shows_nothing_is_an_error_with_its_row(
-    tmp_path: Path, told: list[tuple[str, str, str]], hidden: str, place: str
+    tmp_path: Path, triples: list[tuple[str, str, str]], hidden: str, column: str
 ) -> None:
-    rows = [{"i": i, "s": s, "y": "me", "t": t, "fluency": 3} for i, s, t in told]
-    rows[-1][place] = hidden
+    rows = [{"i": i, "s": s, "y": "me", "t": t, "fluency": 3} for i, s, t in triples]
+    rows[-1][column] = hidden
     (tmp_path / "x.jsonl").write_bytes(written(rows, "jsonl"))
     columns = {name: column for name, column in COLUMNS.items() if name != "references"}
     with pytest.raises(UserErrors) as error:
@@ -241,13 +241,13 @@ def rows_of(form: str) -> st.SearchStrategy[list[dict[str, Any]]]:
 @pytest.mark.simulation
 @pytest.mark.parametrize("form", ROWS)
 @settings(some, max_examples=25)
-@given(told=st.data())
+@given(data=st.data())
 def test_any_rows_of_a_format_are_data_or_errors(
-    tmp_path: Path, form: str, told: Any
+    tmp_path: Path, form: str, data: Any
 ) -> None:
     files = {role: f"{role}.jsonl" for role in ROWS[form]}
     for name in files.values():
-        rows = told.draw(rows_of(form))
+        rows = data.draw(rows_of(form))
         (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
     read_format(form, files, tmp_path)
 
@@ -273,14 +273,14 @@ PARTS = st.lists(st.sampled_from(SIGNS), max_size=9).map("".join)
 
 @pytest.mark.simulation
 @pytest.mark.parametrize("form", LINES)
-@given(told=st.data())
+@given(data=st.data())
 @some
 def test_any_lines_of_a_format_are_data_or_errors(
-    tmp_path: Path, form: str, told: Any
+    tmp_path: Path, form: str, data: Any
 ) -> None:
     files = {name.partition(".")[0]: name for name in LINES[form]}
     for name in files.values():
-        text = told.draw(PARTS | st.text(st.characters(codec="utf-8"), max_size=30))
+        text = data.draw(PARTS | st.text(st.characters(codec="utf-8"), max_size=30))
         path = tmp_path / name.replace("{id}", "1")
         path.write_text(text, encoding="utf-8", newline="")
     read_format(form, files, tmp_path)

@@ -54,7 +54,7 @@ def rows(*values: float, n: int = 4, missing: int = 0) -> Replicated:
 # --- the alternative annotator ---
 
 
-def test_too_few_sources_are_reported_with_what_there_is() -> None:
+def test_too_few_sources_are_reported_with_their_number() -> None:
     ratings = np.array([[1.0, 2, 3, 4], [1, 2, 3, NAN], [1, 3, 3, 3]])
     source = np.array([0, 0, 1, 1])
     result = alternative_annotator(
@@ -322,7 +322,7 @@ def test_the_order_of_two_texts_has_an_interval_over_sources() -> None:
     assert (result.ci_low, result.ci_high) == pytest.approx(clustered([1, 0], [2, 1]))
 
 
-def test_votes_agree_as_far_as_the_most_frequent_option_goes() -> None:
+def test_votes_agree_as_far_as_the_commonest_option_goes() -> None:
     votes = np.array([[2, 0, 1, 1], [1, 1, 0, 0], [0, 0, 0, 2], [0, 0, 0, 0]])
     by_statistic = vote_consistency(votes, np.array([0, 0, 1, 1]), None)
     # 2/4, 1/2 and 0; the second is tied, and so is the third: nothing was decided

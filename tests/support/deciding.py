@@ -36,7 +36,7 @@ def decision(question: Mapping[str, Any], shares: list[float]) -> dict[str, Any]
     return answer | {"score": mean, "legend": legend}
 
 
-def said(
+def reply_of(
     answer: Mapping[str, Any] | None, dialect: Dialect = "bare", **more: Any
 ) -> Said:
     """Return the answer of a server to a request with one question, `verdict`."""
@@ -82,7 +82,7 @@ def decider(believed: Believed, dialect: Dialect = "bare") -> Callable[[Body], S
 
     def script(body: Body) -> Said:
         state, question = asked_of(body)
-        return said(decision(question, believed(state, question)), dialect)
+        return reply_of(decision(question, believed(state, question)), dialect)
 
     return script
 

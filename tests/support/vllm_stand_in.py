@@ -112,18 +112,18 @@ def main(how: str, line: list[str]) -> None:
 class Crowd(Pages):
     """Answers when so many requests are open at once, or when no further one comes."""
 
-    opened, most = 0, 0
+    opened, peak = 0, 0
     changed = threading.Condition()
     wanted = int(os.environ.get("CROWD", "0"))
 
     def do_POST(self) -> None:
         with self.changed:
             Crowd.opened += 1
-            if Crowd.opened > Crowd.most:
-                Crowd.most = Crowd.opened
-                (PIDS / "most").write_text(str(Crowd.most))
+            if Crowd.opened > Crowd.peak:
+                Crowd.peak = Crowd.opened
+                (PIDS / "most").write_text(str(Crowd.peak))
                 self.changed.notify_all()
-            self.changed.wait_for(lambda: Crowd.most >= self.wanted, patience(60))
+            self.changed.wait_for(lambda: Crowd.peak >= self.wanted, patience(60))
         try:
             super().do_POST()
         finally:

@@ -238,21 +238,27 @@ def test_after_kill_9_only_the_missing_is_asked_for(
 SERVED = [("tiny", "tiny-served"), ("tuned", "tuned-served")]
 
 
-@pytest.mark.parametrize(("one", "other"), SERVED)
+@pytest.mark.parametrize(("local", "other"), SERVED)
 def test_a_server_answers_as_the_job_itself_does(
-    study_folder: Path, offline: Asking, one: str, other: str
+    study_folder: Path, offline: Asking, local: str, other: str
 ) -> None:
     """Also where the model's own generation config says otherwise; a kill -9 ends it
     too.
     """
-    inside = offline if one == "tiny" else Asking(study_folder)
+    inside = offline if local == "tiny" else Asking(study_folder)
     greedy = {"temperature": 0}
-    alone = inside.ask(one, PROMPTS, store=one, decoding=greedy)
-    sampled = inside.ask(one, PROMPTS, 3, store=one)
+    alone = inside.ask(local, PROMPTS, store=local, decoding=greedy)
+    sampled = inside.ask(local, PROMPTS, 3, store=local)
     chosen = inside.ask(
-        one, PROMPTS, 3, store=one, asked={"choices": ["1", "2"], "logprobs": 2}
+        local,
+        PROMPTS,
+        3,
+        store=local,
+        asked={"choices": ["1", "2"], "logprobs": 2},
     )
-    result = inside.ask(one, PROMPTS[:1], store=one, decoding=greedy, asked=WITH_SYSTEM)
+    result = inside.ask(
+        local, PROMPTS[:1], store=local, decoding=greedy, asked=WITH_SYSTEM
+    )
     if inside is not offline:
         inside.end()
     served = Asking(study_folder)

@@ -34,14 +34,15 @@ shares = st.floats(0.01, 1)
 
 @given(names, shares, shares, st.integers(0, 5))
 def test_a_share_has_its_size_and_lies_within_every_larger_one(
-    items: set[str], one: float, other: float, seed: int
+    items: set[str], first: float, second: float, seed: int
 ) -> None:
     less, more = (
-        share_of(items, share, seed=seed, dataset="d") for share in sorted((one, other))
+        share_of(items, share, seed=seed, dataset="d")
+        for share in sorted((first, second))
     )
     assert less <= more <= items
-    assert len(more) - 1 < max(one, other) * len(items) + 1e-6 and len(less) >= 1
-    assert len(more) >= max(one, other) * len(items) - 1e-6
+    assert len(more) - 1 < max(first, second) * len(items) + 1e-6 and len(less) >= 1
+    assert len(more) >= max(first, second) * len(items) - 1e-6
 
 
 def test_a_share_depends_on_seed_and_dataset_and_on_no_order() -> None:

@@ -22,7 +22,7 @@ def weighted(folder: Path, tasks: dict[str, Any]) -> Study:
 
 
 @pytest.mark.parametrize("wrong", [{"a": 0.5, "b": 0.4}, {"a": 1.5, "b": -0.5}, {}])
-def test_weights_sum_to_one(wrong: dict[str, float], tmp_path: Path) -> None:
+def test_weights_sum_to_1(wrong: dict[str, float], tmp_path: Path) -> None:
     weighted(tmp_path, {"story": {"typos": wrong}})
     with pytest.raises(UserErrors, match=r"tasks.story.typos: .*sum to 1"):
         read_card("weights", tmp_path / "config/weights/mine.yaml")

@@ -198,7 +198,7 @@ def test_a_wrong_argument_is_no_open_role() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         (5, "this is not a table"),
         ({"human": [1, 2]}, "this is not a table"),
@@ -208,13 +208,13 @@ def test_a_wrong_argument_is_no_open_role() -> None:
         ("missing.csv", "missing.csv"),
     ],
 )
-def test_what_is_no_table_is_refused(given: object, said: str) -> None:
+def test_what_is_no_table_is_refused(given: object, message: str) -> None:
     with pytest.raises(UserError) as raised:
         js.audit(given)
-    assert said in str(raised.value)
+    assert message in str(raised.value)
 
 
-def test_the_worst_rows_stand_beside_the_tables_own_columns(tmp_path: Path) -> None:
+def test_the_worst_rows_stand_beside_the_columns_of_the_table(tmp_path: Path) -> None:
     rows = made()
     worst = js.audit(rows).errors.iloc[0]
     assert rows[worst["row"] - 1]["answer"] == worst["answer"]

@@ -42,9 +42,7 @@ def test_the_order_of_texts_changes_nothing() -> None:
         ({"human": np.full(SOURCE.size, np.nan)}, "nothing can be chosen"),
     ],
 )
-def test_without_a_choice_there_is_an_error(
-    change: dict[str, Any], reason: str
-) -> None:
+def test_no_choice_is_an_error(change: dict[str, Any], reason: str) -> None:
     given = {"judge": JUDGE, "human": HUMAN, **PLACES} | change
     with pytest.raises(ValueError, match=reason):
         js.choice(**given)

@@ -78,16 +78,16 @@ def test_cells_are_compared_without_case_and_missing_ones_are_left_out() -> None
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({"positive": "great"}, "one of two labels"),
         ({"ordered": ["pass"]}, "not in the given order"),
     ],
 )
 def test_labels_that_do_not_fit_are_refused(
-    given: dict[str, object], said: str
+    given: dict[str, object], message: str
 ) -> None:
-    with pytest.raises(UserError, match=said):
+    with pytest.raises(UserError, match=message):
         js.labels(["pass", "fail"], ["pass", "pass"], **given)
     with pytest.raises(UserError, match="at least two labels"):
         js.labels(["pass", "pass"], ["pass", "pass"])

@@ -34,7 +34,7 @@ def test_the_worked_examples_are_right(
 
 
 @pytest.mark.slow
-def test_every_table_of_the_demo_is_the_one_in_its_csv_file(
+def test_every_table_of_the_demo_equals_its_csv_file(
     results: StudyResults, demo: Path
 ) -> None:
     files = sorted((demo / "results" / "demo" / "tables").glob("*.csv"))

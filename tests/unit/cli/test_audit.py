@@ -78,7 +78,7 @@ def parts_of(text: str) -> dict[str, str]:
     return parts
 
 
-def test_the_page_says_columns_verdict_and_what_one_more_column_adds(
+def test_the_page_says_columns_verdict_and_what_a_further_column_adds(
     page: Page,
 ) -> None:
     status, text = page(made())
@@ -626,7 +626,7 @@ def test_several_rows_of_an_error_are_those_of_the_file(page: Page) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "words_of_page"),
     [
         (["--judge", "jugde"], "nearest: judge"),
         (["--require", "spearman"], "(bar) must be a statistic and a number"),
@@ -637,10 +637,10 @@ def test_several_rows_of_an_error_are_those_of_the_file(page: Page) -> None:
     ],
 )
 def test_wrong_words_are_named_with_code_3(
-    page: Page, words: list[str], said: str
+    page: Page, words: list[str], words_of_page: str
 ) -> None:
     status, page_said = page(two(), *words)
-    assert status == 3 and said in " ".join(page_said.split())
+    assert status == 3 and words_of_page in " ".join(page_said.split())
 
 
 @pytest.mark.parametrize("option", ["--systm", "--systm=model"])

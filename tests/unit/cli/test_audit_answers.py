@@ -294,7 +294,7 @@ def test_the_last_line_has_the_expected_false_claims(audit: Audit, kind: str) ->
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "parts"])
-def test_there_is_a_picture_in_text_and_html(audit: Audit, kind: str) -> None:
+def test_text_and_html_have_a_picture(audit: Audit, kind: str) -> None:
     done = audit(KINDS[kind](), "--html", "page.html", name="t.jsonl")
     picture = done.out.split("\n\n")[2]
     assert "people:" in picture and len(picture.splitlines()) <= MOST_LINES
@@ -349,7 +349,7 @@ def test_a_judge_that_prefers_the_first_text_is_seen(audit: Audit) -> None:
 # --- several judges -------------------------------------------------------------------
 
 
-def test_judges_are_compared_with_the_best_one(audit: Audit) -> None:
+def test_judges_are_compared_with_the_best_judge(audit: Audit) -> None:
     rng = np.random.default_rng(6)
     rows = []
     for row in made(200):

@@ -264,7 +264,7 @@ def test_scales_that_a_tool_states_are_taken(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "name", "said"),
+    ("content", "name", "message"),
     [
         (
             deepeval("metrics"),
@@ -285,11 +285,11 @@ def test_scales_that_a_tool_states_are_taken(tmp_path: Path) -> None:
     ],
 )
 def test_files_without_a_key_and_other_files_are_refused(
-    content: Any, name: str, said: str, tmp_path: Path
+    content: Any, name: str, message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(UserError) as refused:
         wanted(content, tmp_path / name)
-    assert said in str(refused.value) and name in str(refused.value)
+    assert message in str(refused.value) and name in str(refused.value)
 
 
 @pytest.mark.parametrize(("made", "title"), [(inspect, "Inspect"), (promptfoo, "prom")])
@@ -365,7 +365,7 @@ def test_people_and_judges_of_a_folder_of_annotations_are_put_together(
 
 
 @pytest.mark.parametrize(
-    ("contents", "said", "where"),
+    ("contents", "message", "where"),
     [
         ([], "this folder has no exports of AlpacaEval or Inspect", "logs"),
         (
@@ -391,9 +391,9 @@ def test_people_and_judges_of_a_folder_of_annotations_are_put_together(
     ],
 )
 def test_a_folder_of_other_files_is_refused(
-    contents: list[Any], said: str, where: str, tmp_path: Path
+    contents: list[Any], message: str, where: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(UserError, match=said) as refused:
+    with pytest.raises(UserError, match=message) as refused:
         table.read(logs(tmp_path / "logs", *contents))
     assert refused.value.where.endswith(where)
 

@@ -171,7 +171,7 @@ def test_an_option_that_does_not_fit_is_refused(
     assert status == 3 and message in printed
 
 
-def test_texts_have_lengths_of_their_own(page: Page) -> None:
+def test_each_text_has_its_length(page: Page) -> None:
     rows = [{**row, "answer": "word " * row["n_chars"]} for row in measured(20)]
     status, printed = page(rows, "--length", "n_chars")
     assert (

@@ -131,7 +131,7 @@ def test_agreement_of_a_judge_that_is_given_the_rating_is_reported_to_be_none() 
     assert "hint" not in "".join(reported([A], [B]))
 
 
-def test_numbers_of_one_side_alone_are_counted_not_dropped_in_silence() -> None:
+def test_numbers_of_a_single_side_are_counted_not_dropped_in_silence() -> None:
     more = row("a", 0.1, 0, 0.2, aspect="coherence")
     assert "only a has 1 more" in reported([A, more], [B])
     assert reported([more], [B]) == [
@@ -179,28 +179,28 @@ def test_the_command(tmp_path: Path) -> None:
     each = write(tmp_path, "one", {"agreement": [A, B], "comparison": [GAP, P, HOLM]})
     two = write(tmp_path, "two", {"agreement": [{**A, "value": 0.45}]})
 
-    def said(*words: str) -> tuple[int, str]:
+    def run_compare(*words: str) -> tuple[int, str]:
         done = running.run(
             "-m", "judgescope", "compare", str(each), *words, cwd=tmp_path
         )
         return done.returncode, done.stdout
 
-    status, text = said("--judges", "a", "b")
+    status, text = run_compare("--judges", "a", "b")
     assert status == 0 and "-0.2" in text and "0.03" in text
-    status, text = said(str(two))
+    status, text = run_compare(str(two))
     assert status == 0 and "1 number that both sides have; one | two" in text
     assert "only one has 1 more" in text and "the two sides cannot be ranked" in text
     assert "another seed" not in text
     other = write(tmp_path, "other", {"agreement": [{**A, "signature": "seed:9|v:2"}]})
-    status, text = said(str(other))
+    status, text = run_compare(str(other))
     assert (
         status == 0
         and f"with another seed or other judges; `judgescope run {other}`" in text
     )
-    status, text = said(str(two), "--judges", "b", "a")
+    status, text = run_compare(str(two), "--judges", "b", "a")
     assert status == 0 and "one: b" in text and "two: a" in text
     three = write(tmp_path, "three", {"agreement": [A, {**B, "statistic": "spearman"}]})
-    status, text = said(str(three), "--judges", "b", "--statistic", "pearson")
+    status, text = run_compare(str(three), "--judges", "b", "--statistic", "pearson")
     assert (
         status == 1
         and "no row of this judge matches" in text
@@ -221,7 +221,7 @@ def test_the_command(tmp_path: Path) -> None:
         "file not found": [str(tmp_path / "no.yaml")],
     }
     for reason, words in wrong.items():
-        status, text = said(*words)
+        status, text = run_compare(*words)
         assert status == 1 and reason in text and "Traceback" not in text
 
 

@@ -77,7 +77,7 @@ def test_a_pair_may_be_joined_to_its_flag(file: Path, word: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("passed", "told"),
+    ("passed", "expected"),
     [
         ([], ["--config", "a=1"]),
         (["-n"], ["-n", "--config", "a=1"]),
@@ -86,10 +86,10 @@ def test_a_pair_may_be_joined_to_its_flag(file: Path, word: str) -> None:
     ],
 )
 def test_pairs_of_a_command_come_last_and_win(
-    passed: list[str], told: list[str]
+    passed: list[str], expected: list[str]
 ) -> None:
-    assert with_config(passed, "a=1") == told
-    assert is_dry(told) == ("-n" in passed)
+    assert with_config(passed, "a=1") == expected
+    assert is_dry(expected) == ("-n" in passed)
 
 
 def test_a_profile_is_given_as_options(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_what_is_no_pair_or_no_value_is_reported(file: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["run", "check", "draft", "pilot"])
-def test_errors_in_the_default_study_name_it_without_the_place_of_the_workflow(
+def test_errors_in_the_default_study_name_it_without_the_workflow_folder(
     command: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -106,7 +106,7 @@ def test_an_aspect_is_what_a_name_says_beside_the_rater(
         ([900, 900], {"min": 900, "max": 901, "step": 1}),
     ],
 )
-def test_a_scale_is_the_smallest_usual_one_that_has_all_ratings(
+def test_a_scale_is_the_smallest_usual_scale_that_has_all_ratings(
     values: list[float], wanted: dict[str, float]
 ) -> None:
     assert scale(values) == wanted
@@ -461,7 +461,9 @@ def test_back_takes_a_change_back_and_enter_leaves_a_line(working_folder: Path) 
     assert "item" not in columns
 
 
-def test_a_column_that_gets_a_role_leaves_the_one_it_had(working_folder: Path) -> None:
+def test_a_column_that_gets_a_role_leaves_its_earlier_role(
+    working_folder: Path,
+) -> None:
     answers = ["10", "fluency_rater2", "3", "article", "4", "remark", "2", "-", "q"]
     assert init("mine.csv", answers=answers) == 1
     answers = ["10", "fluency_rater2", "", "y"]
@@ -719,7 +721,7 @@ def test_a_table_may_lie_in_the_folder_of_cards(working_folder: Path) -> None:
     assert content["files"] == "../../config/tables/mine.csv"
 
 
-def test_rows_without_a_source_are_sources_of_their_own(
+def test_each_row_without_a_source_is_a_source(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """No definition is asked for, either, if no model is asked about an aspect."""

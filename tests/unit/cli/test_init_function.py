@@ -51,7 +51,7 @@ def test_a_file_with_the_name_of_a_shipped_judge_has_a_separate_an_id(
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("metrics/mine.py", "named by its file and its name"),
         ("metrics/mine.txt:score", "named by its file and its name"),
@@ -60,8 +60,8 @@ def test_a_file_with_the_name_of_a_shipped_judge_has_a_separate_an_id(
     ],
 )
 def test_what_names_no_function_is_refused_and_nothing_is_written(
-    text: str, said: str, metric: Path
+    text: str, message: str, metric: Path
 ) -> None:
-    with pytest.raises(UserError, match=said):
+    with pytest.raises(UserError, match=message):
         init("mine.csv", "--function", text, "--yes")
     assert written() == []

@@ -174,7 +174,7 @@ def test_columns_of_two_scales_are_no_raters_of_a_single_aspect() -> None:
     assert len(guess(rows, aspects=ASPECTS).ratings) == 2
 
 
-def test_there_are_sixty_headers() -> None:
+def test_the_corpus_has_sixty_headers() -> None:
     grouped = {
         name for case in GROUPS.values() for group in case.values() for name in group
     }

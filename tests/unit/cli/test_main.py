@@ -172,7 +172,7 @@ def test_the_version_names_python_and_snakemake_without_importing_it() -> None:
 @pytest.mark.parametrize(
     ("words", "problem"), [([], "no job is named"), (["scor"], "unknown job 'scor'")]
 )
-def test_a_job_without_a_known_name_says_which_there_are(
+def test_a_job_without_a_known_name_lists_the_known_names(
     words: list[str], problem: str
 ) -> None:
     script = str(running.HOME / "scripts" / "job.py")

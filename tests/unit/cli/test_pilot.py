@@ -100,7 +100,7 @@ def test_who_is_beaten_on_every_aspect_may_be_dropped_and_nobody_else(
     assert result.splitlines()[-1] == "  b: worse than a"
 
 
-def test_an_undefined_difference_is_shown_and_drops_no_one(tmp_path: Path) -> None:
+def test_an_undefined_difference_is_shown_and_drops_no_judge(tmp_path: Path) -> None:
     none = {"value": None, "ci_low": None, "ci_high": None, "note": "constant judge"}
     wide = difference(
         "clear", "a-long-name", "another-long-name-of-a-judge", -0.001, 0.1

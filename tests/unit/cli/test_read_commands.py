@@ -165,13 +165,13 @@ def test_replies_of_recorded_judges_are_reported_to_be_in_the_report(
 def test_commands_without_anything_to_show_say_what_to_do(tmp_path: Path) -> None:
     Study(tmp_path).write(perturbations=[], methods=["agreement"])
 
-    def said(*words: str, status: int = 1) -> str:
+    def output_of(*words: str, status: int = 1) -> str:
         done = running.run("-m", "judgescope", *words, cwd=tmp_path)
         assert done.returncode == status and "Traceback" not in done.stdout
         return done.stdout
 
     for words in (("replies", "show"), ("replies", "stats"), ("export",)):
-        line = said(
+        line = output_of(
             *words, "study.yaml", *(["replies", "r.parquet"] if len(words) == 1 else [])
         )
         assert (
@@ -179,17 +179,17 @@ def test_commands_without_anything_to_show_say_what_to_do(tmp_path: Path) -> Non
             and "judgescope run study.yaml" in line
         )
     for action in ("fetch", "status", "cancel"):
-        assert said("batch", action, "study.yaml", status=0).startswith(
+        assert output_of("batch", action, "study.yaml", status=0).startswith(
             "no batch is in progress"
         )
-    assert "this study perturbs no text" in said("spotcheck", "study.yaml")
-    assert "file not found" in said("spotcheck", "none.yaml")
-    missing = said("replies", "import", "studi.yaml")
+    assert "this study perturbs no text" in output_of("spotcheck", "study.yaml")
+    assert "file not found" in output_of("spotcheck", "none.yaml")
+    missing = output_of("replies", "import", "studi.yaml")
     assert "file not found" in missing and "nearest: study.yaml" in missing
 
 
 @pytest.mark.slow
-def test_a_batch_of_a_study_without_endpoints_says_that_there_are_no_requests(
+def test_a_batch_of_a_study_without_endpoints_says_that_it_has_no_requests(
     tmp_path: Path,
 ) -> None:
     Study(tmp_path).write(perturbations=[], methods=["agreement"], judges=["length"])

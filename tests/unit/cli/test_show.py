@@ -69,7 +69,7 @@ def test_filters_that_no_row_matches_together_are_an_error() -> None:
     assert "--judge one; or --statistic pearson" in str(caught.value)
 
 
-def test_a_result_on_two_judges_is_one_of_each() -> None:
+def test_a_result_on_two_judges_is_a_result_of_each() -> None:
     pair = {"judge_b": "two", "value": 0.25, "ci_low": 0.125, "ci_high": 0.5}
     rows = [row("one", name, **pair) for name in ("difference_pearson", "p_pearson")]
     rows += [
@@ -213,23 +213,23 @@ def test_the_command(tmp_path: Path) -> None:
     study = Study(tmp_path / "a folder").write()
     tmp_path = study.parent
 
-    def told(*words: str) -> tuple[int, str]:
+    def run_show(*words: str) -> tuple[int, str]:
         done = running.run("-m", "judgescope", "show", str(study), *words, cwd=tmp_path)
         return done.returncode, done.stdout
 
-    status, text = told()
+    status, text = run_show()
     assert status == 1 and "no tables yet" in text and "judgescope run" in text
     assert shlex.quote(str(study)) in text
     location = tmp_path / "results" / "small" / "tables" / "agreement.parquet"
     write_table("results", table_of("results", ROWS), location)
-    status, text = told()
+    status, text = run_show()
     assert status == 0 and text.endswith("\n\nagreement  3 rows  pearson, spearman\n")
     assert text.startswith("report: results/small/report/index.html\n")
-    status, text = told("agreement", "--judge", "two")
+    status, text = run_show("agreement", "--judge", "two")
     assert status == 0 and "1 of 3 rows; all rows: dataset d, judge two" in text
-    status, text = told("agreemnt")
+    status, text = run_show("agreemnt")
     assert status == 1 and "nearest: agreement" in text
-    status, text = told("--judge", "two", "agreement")
+    status, text = run_show("--judge", "two", "agreement")
     assert status == 1 and "no table is named" in text and "before the options" in text
-    status, text = told("agreement", "--rows", "-3")
+    status, text = run_show("agreement", "--rows", "-3")
     assert status == 1 and "--rows must be 0 or greater" in text

@@ -16,7 +16,7 @@ from judgescope.cli.init.stated_chances import stated_chances
         ([1, 88, 90], 100),
     ],
 )
-def test_chances_and_per_cent_are_distinguished_by_most_values(
+def test_chances_and_per_cent_are_distinguished_by_the_majority_of_values(
     cells: list[Any], unit: int
 ) -> None:
     result = stated_chances(cells)

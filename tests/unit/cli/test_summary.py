@@ -46,7 +46,7 @@ def test_constant_judge_without_a_number_has_its_reason(tmp_path: Path) -> None:
     assert expected in lines
 
 
-def test_judges_whose_replies_cannot_be_read_are_told_apart_from_constant_ones(
+def test_judges_with_unreadable_replies_are_distinguished_from_constant_judges(
     tmp_path: Path,
 ) -> None:
     keys = {"form": "agreement", "level": "pooled", "aspect": "style"}
@@ -91,7 +91,7 @@ def test_warnings_of_reading_a_dataset_are_shown_and_notices_are_not(
     assert summary(out).splitlines()[1:-2] == ["news: warning: a loss"]
 
 
-def test_the_job_with_most_memory_is_named(tmp_path: Path) -> None:
+def test_the_job_with_the_largest_memory_is_named(tmp_path: Path) -> None:
     out = written(tmp_path, "coverage", [row("news", "good", "coverage", 1.0)])
     assert "most memory" not in summary(out)
     for name, memory in (("a/one", "93.5"), ("a/two", "1204.12"), ("b", "NA")):

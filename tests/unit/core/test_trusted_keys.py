@@ -131,9 +131,7 @@ def test_an_accepted_pair_is_recorded_for_this_user_only(
 @pytest.mark.parametrize(
     "pair", ["all", "AWS_*@c.example.com", "KEY@", "@host", "KEY@*"]
 )
-def test_there_is_no_way_to_accept_everything(
-    monkeypatch: pytest.MonkeyPatch, pair: str
-) -> None:
+def test_no_flag_accepts_everything(monkeypatch: pytest.MonkeyPatch, pair: str) -> None:
     monkeypatch.setenv(trust.VARIABLE, pair)
     with pytest.raises(UserError, match="does not accept a key"):
         check_keys([])

@@ -207,7 +207,7 @@ def test_every_fault_of_a_rated_text_is_named(
 
 
 @pytest.mark.parametrize(
-    ("row", "place", "parts"),
+    ("row", "location", "parts"),
     [
         (
             {"Four.": ["Best."]},
@@ -239,11 +239,11 @@ def test_every_fault_of_a_rated_text_is_named(
     ],
 )
 def test_every_fault_of_a_row_is_named(
-    tmp_path: Path, row: dict[str, Any], place: str, parts: list[str]
+    tmp_path: Path, row: dict[str, Any], location: str, parts: list[str]
 ) -> None:
     write(tmp_path, ordered=LOCAL | {"fluency": LOCAL["fluency"] | row})
     text = faults(benchmark(), tmp_path)
-    assert f"{tmp_path / 'l.json'}, {place}, aspect fluency" in text
+    assert f"{tmp_path / 'l.json'}, {location}, aspect fluency" in text
     assert all(part in text for part in parts), text
     assert "\n\n" not in text
 
@@ -265,7 +265,7 @@ def test_every_fault_of_a_row_is_named(
         (GLOBAL, LOCAL | {"C": []}, ["an object with sources as keys", "aspect C"]),
     ],
 )
-def test_an_aspect_without_texts_is_named_beside_what_there_is(
+def test_an_aspect_without_texts_is_named_beside_the_known_aspects(
     tmp_path: Path, rated_: Any, ordered: Any, parts: list[str]
 ) -> None:
     text = faults(benchmark(), write(tmp_path, rated_, ordered))

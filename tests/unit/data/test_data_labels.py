@@ -54,7 +54,7 @@ def test_words_are_labels_whatever_their_case_blanks_and_plural(tmp_path: Path) 
     }
 
 
-def test_a_word_that_no_label_is_has_one_error_with_its_rows_and_the_nearest(
+def test_a_word_that_no_label_is_has_a_single_error_with_its_rows_and_the_nearest(
     tmp_path: Path,
 ) -> None:
     message = faults(

@@ -104,7 +104,7 @@ def story(name: str, answer: str = "1", **cells: str) -> list[str]:
     return list((row | cells).values())
 
 
-def test_story_cloze_has_the_right_ending_and_keeps_the_wrong_one(
+def test_story_cloze_has_the_right_ending_and_keeps_the_wrong_ending(
     tmp_path: Path,
 ) -> None:
     dataset = stories(
@@ -302,7 +302,7 @@ def test_wmt_joins_segments_of_a_document_until_they_are_long(
     }
 
 
-def test_wmt_with_too_few_long_items_says_how_many_there_are(tmp_path: Path) -> None:
+def test_wmt_with_too_few_long_items_says_how_many_it_has(tmp_path: Path) -> None:
     keys = {"n": 3, "min_characters": 16}
     with pytest.raises(
         UserError, match="only 1 items whose original has 16 characters"

@@ -307,7 +307,7 @@ def real_files(source: Source) -> dict[str, bytes]:
 @pytest.mark.heavy
 @needs_real_data
 @pytest.mark.parametrize("name", SOURCES)
-def test_the_authors_own_files_are_fetched_and_read(
+def test_the_files_of_the_authors_are_fetched_and_read(
     name: str, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shipped: Any = SOURCES[name]

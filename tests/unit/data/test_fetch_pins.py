@@ -72,7 +72,7 @@ def fault() -> str:
 
 
 @pytest.mark.parametrize("content", [b"", b"x", b"\0" * 70_000])
-def test_the_blob_id_is_the_one_of_git(tmp_path: Path, content: bytes) -> None:
+def test_the_blob_id_is_that_of_git(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "x").write_bytes(content)
     assert blob_id(tmp_path / "x") == blob(content)
     if shutil.which("git"):

@@ -100,7 +100,7 @@ def test_marks_in_the_text_that_is_judged(tmp_path: Path) -> None:
     assert places(rated) == [("a:m", 4, 9, "error"), ("a:m", 17, 23, "error")]
 
 
-def test_marks_of_several_annotators_in_rows_of_their_own(tmp_path: Path) -> None:
+def test_marks_of_several_annotators_in_separate_rows(tmp_path: Path) -> None:
     """A row of MQM has the text again, with one error of one rater."""
     jsonl(tmp_path / "x.jsonl", [text()])
     rows = [

@@ -108,7 +108,7 @@ def test_length_alone_is_a_function_of_length() -> None:
     assert np.all(np.diff(middling[best]) < 1e-9)
 
 
-def test_own_family_gets_points_and_others_none() -> None:
+def test_the_same_family_gets_points_and_others_none() -> None:
     own_part = np.isin(TEXTS.texts.systems, sorted(OWN))
     bonus = judge("own-family", 0.5).points(TEXTS.texts, ASPECT)
     bonus = bonus - judge("none").points(TEXTS.texts, ASPECT)

@@ -72,20 +72,20 @@ def test_the_wait_is_drawn_below_a_bound_that_doubles(
 
 
 @pytest.mark.parametrize(
-    ("header", "least", "most"),
+    ("header", "at_least", "at_most"),
     [
         *(("7", 6.9, 7), ("0", 0, 0), ("-3", 0, 0), ("nan", 0, 0.01)),
         *(("", 0, 0.01), ("soon", 0, 0.01), ("Wed, 21 Oct 2015 07:28:00 GMT", 0, 0)),
     ],
 )
 def test_what_the_endpoint_says_of_waiting_is_followed_within_bounds(
-    endpoint: Endpoint, waits: list[float], header: str, least: float, most: float
+    endpoint: Endpoint, waits: list[float], header: str, at_least: float, at_most: float
 ) -> None:
     endpoint.script = after(1, refusal(503, "later", **{"Retry-After": header}))
     model = card(endpoint)
     assert ask(model, *requests(model, "a")) == ({"a": "ok: 4"}, [])
     assert len(endpoint.asked) == 2
-    assert least <= sum(waits) <= most
+    assert at_least <= sum(waits) <= at_most
 
 
 @pytest.mark.parametrize("attempts", [1, 2, 5])
@@ -115,15 +115,15 @@ def test_the_reason_says_that_the_time_was_up(endpoint: Endpoint) -> None:
 @pytest.mark.heavy
 def test_who_waits_to_ask_again_still_has_his_location(endpoint: Endpoint) -> None:
     """Retries add no requests under way, and nobody is asked about twice at once."""
-    lock, under_way, most = threading.Lock(), set[str](), 0
+    lock, under_way, peak = threading.Lock(), set[str](), 0
     tried: dict[str, int] = {}
 
     def count(body: Body) -> Said:
-        nonlocal most
+        nonlocal peak
         with lock:
             assert prompt_of(body) not in under_way
             under_way.add(prompt_of(body))
-            most = max(most, len(under_way))
+            peak = max(peak, len(under_way))
             tried[prompt_of(body)] = tried.get(prompt_of(body), 0) + 1
         threading.Event().wait(0.01)
         with lock:
@@ -133,5 +133,5 @@ def test_who_waits_to_ask_again_still_has_his_location(endpoint: Endpoint) -> No
     endpoint.script = count
     model = card(endpoint, limits={**FAST, "concurrency": 3})
     came, failures = ask(model, *requests(model, *map(str, range(8))))
-    assert len(came) == 8 and not failures and most == 3
+    assert len(came) == 8 and not failures and peak == 3
     assert set(tried.values()) == {3}

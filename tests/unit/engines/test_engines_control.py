@@ -66,7 +66,7 @@ def test_length_counts_characters() -> None:
     assert answer.text == "4"
 
 
-def test_most_frequent_of_tied_ratings_is_the_lower() -> None:
+def test_the_commonest_of_tied_ratings_is_the_lower() -> None:
     ratings = {
         ("a", "fluency"): [4, 4, 3],
         ("b", "fluency"): [3, 1],
@@ -108,7 +108,7 @@ def test_random_is_uniform_over_the_grid_or_the_range() -> None:
     assert sum(numbers) / 2000 == pytest.approx(3, abs=0.05)
 
 
-def test_random_of_a_target_is_its_own() -> None:
+def test_every_target_has_its_random_number() -> None:
     result = values("random", draws=3)
     assert values("random", ["t07"], draws=3)["t07"] == result["t07"]
     assert values("random", NAMES[::-1], draws=3) == result

@@ -79,7 +79,7 @@ def test_names_are_joined_as_they_are_and_not_by_the_ids_made_of_them(
     assert "judge it" in error.where and "aspect fluency" in error.where
 
 
-def test_names_that_share_a_slug_are_joined_each_to_its_own(tmp_path: Path) -> None:
+def test_names_that_share_a_slug_stay_distinct_in_a_join(tmp_path: Path) -> None:
     names = {"c-1": "C", "c-2": "C++", "c-3": "C#"}
     made = engine(
         tmp_path,

@@ -133,7 +133,7 @@ def test_rougel_of_random_texts_is_what_the_package_says() -> None:
 
 
 @pytest.mark.parametrize("form", [form for form in LEXICAL_FORMS if form != "rules"])
-def test_overlap_is_one_for_equal_texts_and_zero_for_others(form: str) -> None:
+def test_overlap_is_1_for_equal_texts_and_0_for_others(form: str) -> None:
     assert overlap(form)(TEXT, [TEXT]) == pytest.approx(1)
     assert overlap(form)("", [TEXT]) == 0
     assert overlap(form)("zzz", [TEXT]) == 0

@@ -131,7 +131,7 @@ def test_an_answer_without_a_reply_is_asked_again(
     assert "3 attempts" in failure.reason and failure.about == "a"
 
 
-def test_nobody_there_and_no_answer_in_time_are_failures(endpoint: Endpoint) -> None:
+def test_no_listener_and_no_answer_in_time_are_failures(endpoint: Endpoint) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         model = card(
@@ -205,12 +205,12 @@ def test_what_no_request_can_pass_ends_the_job_at_once(
 
 @pytest.mark.heavy
 def test_never_more_requests_under_way_than_the_card_allows(endpoint: Endpoint) -> None:
-    lock, now, most = threading.Lock(), 0, 0
+    lock, now, peak = threading.Lock(), 0, 0
 
     def count(_: Body) -> Said:
-        nonlocal now, most
+        nonlocal now, peak
         with lock:
-            now, most = now + 1, max(most, now + 1)
+            now, peak = now + 1, max(peak, now + 1)
         time.sleep(0.01)
         with lock:
             now -= 1
@@ -219,7 +219,7 @@ def test_never_more_requests_under_way_than_the_card_allows(endpoint: Endpoint) 
     endpoint.script = count
     model = card(endpoint, limits={**FAST, "concurrency": 3})
     came, _ = ask(model, *requests(model, *map(str, range(30))))
-    assert len(came) == 30 and most == 3
+    assert len(came) == 30 and peak == 3
 
 
 def test_a_reply_is_handed_on_before_the_next_comes(endpoint: Endpoint) -> None:
@@ -248,7 +248,7 @@ def read(text: Said) -> Reply:
 
 
 @pytest.mark.parametrize(
-    ("said", "text", "finish"),
+    ("answer", "text", "finish"),
     [
         (reply("4"), "4", "stop"),
         (reply("4", finish="length"), "4", "length"),
@@ -269,8 +269,8 @@ def read(text: Said) -> Reply:
         ),
     ],
 )
-def test_the_text_and_how_it_ended(said: Said, text: str, finish: str) -> None:
-    result = read(said)
+def test_the_text_and_how_it_ended(answer: Said, text: str, finish: str) -> None:
+    result = read(answer)
     assert (result.text, result.finish) == (text, finish)
 
 

@@ -345,7 +345,7 @@ def test_tokens_are_known_completely_or_not_at_all(usage: Any, counts: Any) -> N
 
 
 @pytest.mark.parametrize(
-    ("told", "finish"),
+    ("reported", "finish"),
     [
         (None, "stop"),
         ("", "stop"),
@@ -353,8 +353,10 @@ def test_tokens_are_known_completely_or_not_at_all(usage: Any, counts: Any) -> N
         ("eos", "eos"),
     ],
 )
-def test_how_it_ended_is_kept_as_it_was_reported(told: str | None, finish: str) -> None:
-    answer = {"choices": [{"message": {"content": "4"}, "finish_reason": told}]}
+def test_how_it_ended_is_kept_as_it_was_reported(
+    reported: str | None, finish: str
+) -> None:
+    answer = {"choices": [{"message": {"content": "4"}, "finish_reason": reported}]}
     result = read_replies(json.dumps(answer), ANY.key, [3], logprobs=False)
     assert result == [Reply(ANY.key, 3, "4", finish, provenance={"engine": "openai"})]
 

@@ -366,7 +366,7 @@ class Queue:
         self.chunks: list[int] = []
         self.options: list[Any] = []
         self.queued: dict[str, int] = {}
-        self.most, self.steps = 0, 0
+        self.peak, self.steps = 0, 0
         self.aborted: list[str] = []
 
     def enqueue_chat(
@@ -385,7 +385,7 @@ class Queue:
                 parameter.n
             )
         self.queued |= added
-        self.most = max(self.most, sum(self.queued.values()))
+        self.peak = max(self.peak, sum(self.queued.values()))
         return [f"{ident}-1" for ident in added]
 
     def step(self) -> list[Any]:
@@ -449,7 +449,7 @@ def test_requests_are_submitted_in_chunks_and_keep_the_engine_full() -> None:
     assert {len(replies) for replies in result.values()} == {1}
     assert queue.chunks[:3] == [256, 256, 88]
     assert max(queue.chunks) == 256
-    assert queue.most == 600  # twice what is processed at once
+    assert queue.peak == 600  # twice what is processed at once
     assert sum(queue.chunks) == 2000
 
 
@@ -459,7 +459,7 @@ def test_the_room_is_counted_in_draws() -> None:
     result = asked_offline(queue, [f"text {number}" for number in range(50)], draws=10)
     assert {len(replies) for replies in result.values()} == {10}
     assert queue.chunks[0] == 4  # the last of them begins in the room for 32
-    assert queue.most <= 32 + 9
+    assert queue.peak <= 32 + 9
 
 
 @pytest.mark.usefixtures("vllm_modules")

@@ -228,14 +228,14 @@ def test_a_date_is_a_wait_until_then() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "seconds"),
+    ("header", "seconds"),
     [
         *(("12", 12), ("1.5s", 1.5), ("6m0s", 360), ("20ms", 0.02), ("1h2m", 3720)),
         *((None, None), ("", None), ("soon", None), ("5 apples", None)),
     ],
 )
-def test_a_reset_is_read_in_any_form(told: str | None, seconds: float | None) -> None:
-    assert until(told) == seconds
+def test_a_reset_is_read_in_any_form(header: str | None, seconds: float | None) -> None:
+    assert until(header) == seconds
 
 
 def test_a_reset_may_be_a_moment() -> None:

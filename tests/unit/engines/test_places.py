@@ -61,8 +61,8 @@ class Other:
 def other() -> Iterator[Callable[..., Other]]:
     started: list[Other] = []
 
-    def start(*told: Any) -> Other:
-        started.append(Other(*told))
+    def start(*arguments: Any) -> Other:
+        started.append(Other(*arguments))
         return started[-1]
 
     yield start
@@ -139,12 +139,12 @@ def test_two_asking_jobs_never_have_more_under_way_than_the_card_allows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("judgescope.engines.openai.run.BALANCE_SECONDS", 0.01)
-    lock, now, most, order = threading.Lock(), 0, 0, list[str]()
+    lock, now, peak, order = threading.Lock(), 0, 0, list[str]()
 
     def count(body: Body) -> Said:
-        nonlocal now, most
+        nonlocal now, peak
         with lock:
-            now, most = now + 1, max(most, now + 1)
+            now, peak = now + 1, max(peak, now + 1)
             order.append(prompt_of(body)[0])
         time.sleep(0.03)
         with lock:
@@ -161,7 +161,7 @@ def test_two_asking_jobs_never_have_more_under_way_than_the_card_allows(
         for job in jobs:
             job.join(patience(60))
             assert job.exitcode == 0
-    assert most <= 8 and len(order) == 80
+    assert peak <= 8 and len(order) == 80
     assert 5 <= order[:40].count("a") <= 35  # neither waits for the other's end
 
 

@@ -83,7 +83,7 @@ def strict(body: Body) -> Said:
 
 
 @pytest.mark.parametrize(
-    ("script", "found"),
+    ("script", "expected"),
     [
         (honest, ABLE),
         (
@@ -106,11 +106,11 @@ def strict(body: Body) -> Said:
     ],
 )
 def test_each_field_is_detected(
-    endpoint: Endpoint, script: Callable[[Body], Said], found: Findings
+    endpoint: Endpoint, script: Callable[[Body], Said], expected: Findings
 ) -> None:
     endpoint.script = script
     engine = OpenAIEngine(card(endpoint))
-    assert probe(engine, EVERY_NEED) == (found, engine)
+    assert probe(engine, EVERY_NEED) == (expected, engine)
     assert len(endpoint.asked) == PROBES
 
 

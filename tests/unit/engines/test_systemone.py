@@ -9,7 +9,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from budget_jobs import requests as at_most
-from deciding import decider, decision, listed, said
+from deciding import decider, decision, listed, reply_of
 from judgescope.cli.decision_probe import answered
 from judgescope.core.errors import UserError
 from judgescope.engines.factory import asking
@@ -169,7 +169,7 @@ def test_levels_with_other_labels_than_asked_have_no_verdict(
     verdicts = []
     for labels in (("1", "2", "3"), ("3", "2", "1")):
         answer["legend"] = dict(zip("012", labels, strict=True))
-        spelled = said(answer) if wire == "systemone" else listed(answer)
+        spelled = reply_of(answer) if wire == "systemone" else listed(answer)
         endpoint.script = lambda _, spelled=spelled: spelled  # type: ignore[misc]
         [reply] = ask(model, request(model, SCORE))
         verdicts.append(read_decision(reply.text, Scale(1, 3, 1)).rule)
@@ -204,7 +204,7 @@ def test_a_question_that_is_declined_or_not_answered_is_kept_and_not_asked_again
     endpoint: Endpoint,
 ) -> None:
     model = card(endpoint)
-    endpoint.script = lambda _: said(None)
+    endpoint.script = lambda _: reply_of(None)
     [reply] = ask(model, request(model))
     assert reply.text == ""
     assert reply.provenance is not None and reply.provenance["content"] == "empty"
@@ -271,7 +271,7 @@ def test_a_refusal_of_a_single_request_is_kept_as_an_error(endpoint: Endpoint) -
     def script(body: Body) -> Said:
         if body["state"]["text"] == "odd":
             return refusal(400, "yes and no are several tokens")
-        return said(decision(CHOICE, [0.7, 0.3]))
+        return reply_of(decision(CHOICE, [0.7, 0.3]))
 
     endpoint.script = script
     model = card(endpoint)
@@ -288,7 +288,7 @@ def test_a_test_question_of_each_type_says_what_the_model_can(
     came = answered(engine, ["noul", "score", "choice", "score"])
     assert came == dict.fromkeys(("choice", "noul", "score"), "answered by decider-1")
     assert len(endpoint.asked) == 3
-    endpoint.script = lambda _: said({"type": "noul", "noul": 80})
+    endpoint.script = lambda _: reply_of({"type": "noul", "noul": 80})
     with pytest.raises(UserError, match="cannot be read: percentages"):
         answered(engine, ["noul"])
     endpoint.script = lambda _: refusal(404, "no such model")
@@ -348,7 +348,7 @@ def test_the_warning_about_a_dear_decision_names_no_limit_of_tokens(
     endpoint: Endpoint, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     answer = decision(CHOICE, [0.7, 0.3])
-    endpoint.script = lambda _: said(
+    endpoint.script = lambda _: reply_of(
         answer, usage={"input_tokens": 100_000, "output_tokens": 0}
     )
     model = card(endpoint, price={"input": 1000, "output": 0})

@@ -155,12 +155,12 @@ REFUSALS: list[tuple[Row, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("told", "text"), REFUSALS)
+@pytest.mark.parametrize(("fields", "text"), REFUSALS)
 def test_a_refusal_beside_a_reply_is_an_error_for_good(
-    asked: Asked, told: Row, text: str
+    asked: Asked, fields: Row, text: str
 ) -> None:
     lines = asked.lines()
-    done = asked.take(result(lines[0], None) | told, good(lines[1]))
+    done = asked.take(result(lines[0], None) | fields, good(lines[1]))
     assert (done.new, done.refused) == (1, 1)
     assert {reply.text for reply in asked.replies() if reply.status == "error"} == {
         text

@@ -92,7 +92,7 @@ LONG = "A mayor opened a bridge in the rain, and the town came to see it. " * 6
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "same"),
+    ("ours", "theirs", "same"),
     [
         ("The cat sat.", "the  CAT\nsat", True),
         ("The cat sat.", "The cat sat down.", False),
@@ -112,10 +112,10 @@ LONG = "A mayor opened a bridge in the rain, and the town came to see it. " * 6
     ],
 )
 def test_a_source_is_known_again_whatever_its_layout(
-    one: str | None, other: str | None, same: bool
+    ours: str | None, theirs: str | None, same: bool
 ) -> None:
     assert len(key_of(LONG[: len(LONG) // 2 + 100])) > 200
-    names = groups_of({("ours", "a"): one, ("theirs", "b"): other})
+    names = groups_of({("ours", "a"): ours, ("theirs", "b"): theirs})
     assert (names["ours", "a"] == names["theirs", "b"]) == same
 
 

@@ -127,7 +127,7 @@ def test_replies_that_were_not_read_completely_list_no_errors(
     assert min(text.target for text in study.errors_on(page)) == "t04"
 
 
-def test_each_voter_has_an_order_of_their_own(study: AnnotationsStudy) -> None:
+def test_each_voter_has_a_separate_order(study: AnnotationsStudy) -> None:
     pages, _ = study.ask(study.plan(), voters=3)
     assert [page.file for page in pages] == [
         f"summarization-voter{n}.html" for n in (1, 2, 3)

@@ -30,11 +30,11 @@ PLAIN = {
 }
 
 
-def rows(*told: tuple[str, str, float | None], **more: Any) -> list[Row]:
+def rows(*numbers: tuple[str, str, float | None], **more: Any) -> list[Row]:
     where = {"level": "pooled", "n": 118}
     return [
         {**study.row("chat", judge, "spearman", value, aspect=aspect, **where), **more}
-        for judge, aspect, value in told
+        for judge, aspect, value in numbers
     ]
 
 

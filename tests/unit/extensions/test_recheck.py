@@ -100,7 +100,7 @@ def test_how_far_raters_agree(
     st.integers(1, 30),
 )
 def test_what_is_drawn_is_every_pair_that_there_is_once_or_some_of_them(
-    ratings: list[list[int]], seed: int, most: int
+    ratings: list[list[int]], seed: int, size: int
 ) -> None:
     texts = [
         text(f"t{n:02}", *places, item=f"i{n % 5}") for n, places in enumerate(ratings)
@@ -120,12 +120,12 @@ def test_what_is_drawn_is_every_pair_that_there_is_once_or_some_of_them(
     assert outcome == counts
     texts_of = [pair.texts for each in result.values() for pair in each]
     assert all(better.level > worse.level for better, worse in texts_of)
-    assert sample(texts[::-1], most, seed) == {
-        name: own_part[:most] for name, own_part in result.items()
+    assert sample(texts[::-1], size, seed) == {
+        name: own_part[:size] for name, own_part in result.items()
     }
 
 
-def test_pairs_share_no_source_while_there_are_others() -> None:
+def test_pairs_share_no_source_while_others_remain() -> None:
     texts = [text(f"t{n}", *([n % 2] * 3)) for n in range(40)]
     pairs = sample(texts, 60)[ORIGINAL]
     used = [source for pair in pairs for source in pair.sources]

@@ -58,13 +58,15 @@ def off_by(about: Case, steps: int) -> str:
     st.integers(1, 50),
 )
 def test_ratings_take_turns_and_none_comes_twice(
-    told: Sequence[tuple[int, int]], seed: int, most: int
+    places: Sequence[tuple[int, int]], seed: int, size: int
 ) -> None:
-    texts = [text(f"t{n:02}", at, item=f"i{item}") for n, (at, item) in enumerate(told)]
-    result = sampled(texts, np.random.default_rng(seed), most)
-    assert len(result) == len(set(result)) == min(most, len(texts))
+    texts = [
+        text(f"t{n:02}", at, item=f"i{item}") for n, (at, item) in enumerate(places)
+    ]
+    result = sampled(texts, np.random.default_rng(seed), size)
+    assert len(result) == len(set(result)) == min(size, len(texts))
     complete = sampled(texts[::-1], np.random.default_rng(seed), 99)
-    assert complete[:most] == result and sorted(complete) == sorted(texts)
+    assert complete[:size] == result and sorted(complete) == sorted(texts)
     present = Counter(text.level for text in texts)
     counts = Counter(each.level for each in result)
     highest = max(counts.values(), default=0)

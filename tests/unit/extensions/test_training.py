@@ -173,7 +173,7 @@ def test_a_template_that_shows_no_plain_text_is_an_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(
-        Tokens, "apply_chat_template", lambda *_, **told: "u:\x03\na:\x03\n"
+        Tokens, "apply_chat_template", lambda *_, **options: "u:\x03\na:\x03\n"
     )
     with pytest.raises(UserError, match="as plain text") as caught:
         Chat(base()).reply("Ja")
@@ -240,7 +240,7 @@ def test_only_the_end_is_predicted() -> None:
 # In which order, how fast, and what is noted
 
 
-def test_each_epoch_sees_every_example_once_in_an_order_of_its_own() -> None:
+def test_each_epoch_sees_every_example_once_in_a_new_order() -> None:
     seen = order(3, 20, 2)
     first, second = seen[:20], seen[20:]
     assert sorted(first) == sorted(second) == list(
@@ -491,7 +491,7 @@ class OutOfMemoryError(RuntimeError):
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "message"),
     [
         (
             OutOfMemoryError("CUDA out of memory. Tried to"),
@@ -508,7 +508,7 @@ def test_what_torch_raises_in_a_training(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     error: RuntimeError,
-    told: str | None,
+    message: str | None,
 ) -> None:
     training = TrainingRun(base(), Recipe(), 0, [example(2, 2)], [])
 
@@ -519,6 +519,6 @@ def test_what_torch_raises_in_a_training(
     monkeypatch.setitem(sys.modules, "torch", library)
     monkeypatch.setattr(training, "_trainer", fails)
     with pytest.raises(
-        UserError if told else RuntimeError, match=told or "anything else"
+        UserError if message else RuntimeError, match=message or "anything else"
     ):
         training.run(TrainingFolder(tmp_path, "key"))

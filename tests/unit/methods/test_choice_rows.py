@@ -105,9 +105,7 @@ def test_where_the_lowest_value_is_best_the_pick_is_the_lowest_rating() -> None:
         ({"people": QUALITY[:1], "scores": QUALITY[:1]}, "1 rated sources"),
     ],
 )
-def test_without_a_choice_there_is_a_reason(
-    change: dict[str, Any], reason: str
-) -> None:
+def test_a_missing_choice_has_a_reason(change: dict[str, Any], reason: str) -> None:
     rows = [*choice.rows(data_of(**change))]
     assert {row["value"] for row in rows} == {None}
     assert all(reason in row["note"] for row in rows)

@@ -86,7 +86,7 @@ def test_a_claim_without_lengths_says_so_and_has_no_p_of_length() -> None:
 
 
 @pytest.mark.parametrize("share", [0.05, 0.3, 0.9])
-def test_length_is_tested_on_the_texts_that_have_one(share: float) -> None:
+def test_length_is_tested_on_the_texts_that_have_a_length(share: float) -> None:
     missing = round(share * N)
     data = with_lengths(without_first(missing))
     rows = verdicts_of(data)
@@ -147,7 +147,7 @@ def test_partial_correlations_and_slope_use_the_column() -> None:
     assert numbers["length_slope"].n == above_zero
 
 
-def test_a_text_of_unknown_length_is_not_the_longer_one() -> None:
+def test_a_text_of_unknown_length_is_not_the_longer_text() -> None:
     panel = with_lengths([None, *SPREAD[1:]]).systems
     pairs = [tuple(panel.targets[at : at + 2]) for at in (0, N - 2)]
     side = PanelPairs(panel, "clear", pairs).side(panel.lengths)  # type: ignore[arg-type]

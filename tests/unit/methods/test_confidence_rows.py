@@ -185,10 +185,10 @@ def test_pairs_have_the_mean_chance_of_both_orders() -> None:
         first, second = texts.pair(number)
         collected[first, second] = [Said(1.0, 0.9)]
         collected[second, first] = [Said(1.0, 0.7)]
-    found = of_pairs(data.systems, aspect, collected, equal=False)
-    assert set(found.stated.confidence.tolist()) == {0.6}
+    result = of_pairs(data.systems, aspect, collected, equal=False)
+    assert set(result.stated.confidence.tolist()) == {0.6}
     choices = texts.choices[aspect].sum(axis=0)
-    assert found.stated.right.sum() == (choices > 0).sum()
+    assert result.stated.right.sum() == (choices > 0).sum()
 
 
 def test_a_scale_of_numbers_has_classes() -> None:

@@ -144,7 +144,7 @@ def test_a_judge_with_a_scale_in_some_aspects_only_has_no_headlines() -> None:
     assert actual == [(None, why)] * len(HEADLINES)
 
 
-def test_without_a_wanted_drop_there_is_no_index() -> None:
+def test_no_wanted_drop_means_no_index() -> None:
     rows = list(confusion.rows(study({"j": judge(typos_true=1.0)})))
     index = row_of(rows, "confusion_index")
     assert index["value"] is None and "wanted drop is not above 0" in index["note"]

@@ -101,10 +101,10 @@ OTHER = [{**TRUE[0], "dataset": "e", "before": 99.0, "after": 99.0}]
 
 
 def rows(
-    folder: Path, *told: list[Row], export: Sequence[Row] = EXPORT
+    folder: Path, *parts: list[Row], export: Sequence[Row] = EXPORT
 ) -> list[ResultRow]:
     """Return the rows of a training whose losses are told."""
-    every = table_of("losses", [row for each in told for row in each])
+    every = table_of("losses", [row for each in parts for row in each])
     write_table("losses", every, folder / "losses.parquet")
     (folder / "export.json").write_text(
         json.dumps({"examples": [*export]}), encoding="utf-8"

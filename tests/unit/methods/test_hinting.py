@@ -131,7 +131,7 @@ def verdict(data: EvaluationData) -> tuple[str, list[str]]:
 
 
 @pytest.mark.parametrize(
-    ("told", "second", "wanted"),
+    ("first", "second", "wanted"),
     [
         ([5.0] * 60, [1.0] * 60, ("swayed", [])),
         ([1.0] * 60, [1.0] * 60, ("not_shown", ["chance"])),  # 15 items show nothing
@@ -145,9 +145,9 @@ def verdict(data: EvaluationData) -> tuple[str, list[str]]:
     ],
 )
 def test_claims(
-    tmp_path: Path, told: Values, second: Values | None, wanted: tuple[str, list[str]]
+    tmp_path: Path, first: Values, second: Values | None, wanted: tuple[str, list[str]]
 ) -> None:
-    assert verdict(hinted(tmp_path, [1.0] * 60, second, told)) == wanted
+    assert verdict(hinted(tmp_path, [1.0] * 60, second, first)) == wanted
 
 
 def test_a_right_hint_that_sways_is_no_failure(tmp_path: Path) -> None:

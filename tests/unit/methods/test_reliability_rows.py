@@ -79,7 +79,7 @@ def test_the_plan_counts_ratings_of_all_systems() -> None:
         ({a: r[:1] for a, r in RATINGS.items()}, {}, ONE_RATING),
     ],
 )
-def test_without_reliability_there_is_a_reason(
+def test_missing_reliability_has_a_reason(
     people: Any, spec: dict[str, Any], reason: str
 ) -> None:
     rows = [*reliability.rows(data_of(people, **spec))]

@@ -216,7 +216,7 @@ def why_not(data: EvaluationData, statistic: str = "label_doubt") -> str:
 FLIPS = np.random.default_rng(9).random(PEOPLE.shape) < 0.06
 
 
-def place(row: Any) -> tuple[int, int]:
+def cell_of(row: Any) -> tuple[int, int]:
     target = str(row["target"])
     return int(target[1:4]), int(target[-1])
 
@@ -224,14 +224,14 @@ def place(row: Any) -> tuple[int, int]:
 def test_flipped_labels_are_listed_first() -> None:
     rows = listed(labelled(FLIPS))
     assert 10 <= len(rows) <= MOST_LISTED
-    assert np.mean([FLIPS[place(row)] for row in rows[: FLIPS.sum()]]) >= 0.8
+    assert np.mean([FLIPS[cell_of(row)] for row in rows[: FLIPS.sum()]]) >= 0.8
     values = [row["value"] for row in rows]
     assert values == sorted(values, reverse=True) and values[-1] > 0
     assert {row["judge"] for row in rows} == {"human"}
     assert "likeliest other label:" in rows[0]["note"]
 
 
-def test_most_judges_contradict_every_listed_label() -> None:
+def test_the_majority_of_judges_contradicts_every_listed_label() -> None:
     data = labelled(FLIPS)
     targets = data.systems
     people = targets.ratings("clear")[0]

@@ -236,7 +236,7 @@ def test_every_statistic_of_the_list_exists_and_no_other(
     assert {level for _, form, level in numbers if form} == {"pooled", "by_text"}
 
 
-def test_every_draw_is_an_annotation_of_its_own(tmp_path: Path) -> None:
+def test_every_draw_is_a_separate_annotation(tmp_path: Path) -> None:
     each, other = judgment("a", HAWKS), judgment("a", WELL, SCORE, draw=1)
     by_key = keyed(rows(study(tmp_path, [each, other])))
     assert by_key["span_errors", "", ""]["value"] == 1.5
@@ -275,7 +275,7 @@ def test_a_judge_that_names_no_kinds_is_not_compared_by_them(tmp_path: Path) -> 
     assert of(clean, "exact_category", "pooled") == [None, 0, 0]
 
 
-def test_without_a_parsed_reply_there_is_no_number(tmp_path: Path) -> None:
+def test_no_parsed_reply_means_no_number(tmp_path: Path) -> None:
     by_key = keyed(rows(study(tmp_path, [judgment("a", HAWKS, status="unparsed")])))
     assert {row["value"] for row in by_key.values()} == {None}
     assert by_key["span_match_rate", "", ""]["note"] == REASONS.nothing

@@ -120,9 +120,7 @@ def test_where_the_lowest_score_is_best_the_threshold_is_on_the_judges_scale() -
         ({"people": np.ones(ITEMS)}, "all rated texts are bad"),
     ],
 )
-def test_without_a_threshold_there_is_a_reason(
-    change: dict[str, Any], reason: str
-) -> None:
+def test_a_missing_threshold_has_a_reason(change: dict[str, Any], reason: str) -> None:
     [row] = triage.rows(data_of(**change))
     assert row["value"] is None and row["note"] == reason
 

@@ -288,7 +288,7 @@ HUNDRED = Scale(0, 100, 5)
 
 
 @pytest.mark.parametrize(
-    ("said", "status", "value", "rule"),
+    ("reply", "status", "value", "rule"),
     [
         ("Overall score: 75", "ok", 75, "labelled.labelled"),
         ("Overall score: **75/100**", "ok", 75, "labelled.labelled"),
@@ -309,9 +309,9 @@ HUNDRED = Scale(0, 100, 5)
     ],
 )
 def test_a_verdict_is_on_the_scale_that_is_given(
-    said: str, status: str, value: float | None, rule: str
+    reply: str, status: str, value: float | None, rule: str
 ) -> None:
-    result, _, counts = read_annotation(said, HUNDRED)
+    result, _, counts = read_annotation(reply, HUNDRED)
     assert (result.status, result.value, result.rule.split("+")[0]) == (
         status,
         value,

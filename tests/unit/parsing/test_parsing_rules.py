@@ -150,7 +150,7 @@ def test_the_tail_of_a_result_is_not_reported() -> None:
 # --- annotations ---
 
 
-def test_a_merged_list_has_errors_or_says_that_there_are_none() -> None:
+def test_a_merged_list_has_errors_or_says_that_it_has_none() -> None:
     error = "Error 1:\nLocation: a\nExplanation: b\nSeverity: 2\n"
     assert read_merged("Overall score: Good", None)[:3] == ("unparsed", "no_list", None)
     assert read_merged("No Error", None)[:3] == ("ok", "no_errors", None)
@@ -531,7 +531,7 @@ def test_a_refusal_that_says_its_rule_is_not_guessed_at() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "rule"),
+    ("message", "rule"),
     [
         ("HTTP 400: This model's maximum context length is 8192 tokens.", "too_long"),
         ("HTTP 400: context_length_exceeded", "too_long"),
@@ -550,9 +550,9 @@ def test_a_refusal_that_says_its_rule_is_not_guessed_at() -> None:
     ],
 )
 def test_a_request_too_long_for_the_model_is_distinguished_from_other_errors(
-    told: str, rule: str
+    message: str, rule: str
 ) -> None:
-    parsed = parse(told, scale=FIVE, finish="error", reply_status="error")
+    parsed = parse(message, scale=FIVE, finish="error", reply_status="error")
     assert (parsed.status, parsed.rule, parsed.value) == ("error", rule, None)
 
 

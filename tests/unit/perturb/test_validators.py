@@ -97,12 +97,14 @@ def test_a_card_names_checks_that_exist_and_none_of_drafts(
 # --- the checks -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("kind", "one"), ALL, ids=lambda it: getattr(it, "topic", it))
+@pytest.mark.parametrize(
+    ("kind", "demonstration"), ALL, ids=lambda it: getattr(it, "topic", it)
+)
 def test_every_demonstration_passes_all_checks_of_its_card(
-    kind: str, one: Shown
+    kind: str, demonstration: Shown
 ) -> None:
     for check in card_of(kind).checks:
-        assert CHECKS[check](one.changed, one.text, ONE) is None
+        assert CHECKS[check](demonstration.changed, demonstration.text, ONE) is None
 
 
 @pytest.mark.heavy

@@ -290,8 +290,8 @@ def test_judges_share_analyses_and_every_wording_has_its_own(study: AskedStudy) 
     by = {(row["judge"], row["criterion"], row["target"]): row["text"] for row in rows}
     assert {criterion for _, criterion, _ in by} == {"term-only", "description-only"}
     assert all(
-        text == by["other", *place]
-        for (judge, *place), text in by.items()
+        text == by["other", *question]
+        for (judge, *question), text in by.items()
         if judge == "terse"
     )
     few = {target for judge, _, target in by if judge == "single"}

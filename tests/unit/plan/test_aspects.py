@@ -104,7 +104,7 @@ def test_there_are_as_many_wordings_of_each_aspect_as_published() -> None:
     assert kinds == {kind for name in TREE for kind in card(name).criteria}
 
 
-def test_every_wording_is_our_own() -> None:
+def test_every_wording_is_unpublished() -> None:
     rows = published("s001_criteria_tables7_17")
     theirs = set().union(*(runs(row["text"]) for row in rows))
     for name in TREE:

@@ -95,7 +95,7 @@ def test_a_study_without_these_methods_has_no_such_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("good_from", "labels", "said"),
+    ("good_from", "labels", "words"),
     [
         (None, [], "name the rating"),
         ({"other": 3.0}, [], "name the rating"),
@@ -105,7 +105,7 @@ def test_a_study_without_these_methods_has_no_such_line() -> None:
     ],
 )
 def test_check_says_where_triage_decides_nothing(
-    good_from: object, labels: list[str], said: str
+    good_from: object, labels: list[str], words: str
 ) -> None:
     scale = SimpleNamespace(min=1.0, max=5.0, categorical=bool(labels))
     plan: Any = SimpleNamespace(
@@ -117,7 +117,7 @@ def test_check_says_where_triage_decides_nothing(
         scale_of=lambda dataset, aspect: scale,
     )
     lines = [*untriaged(plan)]
-    assert len(lines) == bool(said)
-    assert all(said in line for line in lines)
+    assert len(lines) == bool(words)
+    assert all(words in line for line in lines)
     plan.study.methods = ["agreement"]
     assert [*untriaged(plan)] == []

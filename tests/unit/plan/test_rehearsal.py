@@ -213,7 +213,7 @@ def test_a_row_without_parts_to_be_about_is_reported_before_anything_is_asked() 
     )
 
 
-def test_parts_are_in_words_of_our_own() -> None:
+def test_parts_are_in_unpublished_words() -> None:
     theirs = [
         row["definition"].lower().split()
         for row in published("s002_subaspects_tables12_13")

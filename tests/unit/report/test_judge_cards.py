@@ -389,7 +389,7 @@ def test_the_spec_changes_with_settings_and_prices_and_holds_no_secret(
     for folder in (judges, models):
         folder.mkdir(parents=True)
 
-    def told(temperature: float, price: float) -> bytes:
+    def plan_of(temperature: float, price: float) -> bytes:
         model = {
             "model": "m",
             "engine": "openai",
@@ -407,9 +407,9 @@ def test_the_spec_changes_with_settings_and_prices_and_holds_no_secret(
         (judges / "j.yaml").write_text(json.dumps(judge))
         return msgspec.json.encode(planned(tmp_path, judges=["j", "rules"]))
 
-    first = told(0.5, 1)
-    assert first == told(0.5, 1)
-    assert len({first, told(0.7, 1), told(0.5, 2)}) == 3
+    first = plan_of(0.5, 1)
+    assert first == plan_of(0.5, 1)
+    assert len({first, plan_of(0.7, 1), plan_of(0.5, 2)}) == 3
     assert not re.search("hush|inner.example|MY_KEY", first.decode())
     assert json.loads(first)["settings"]["j"]["temperature"] == 0.5
 

@@ -117,7 +117,7 @@ def test_the_picture_has_a_single_person_and_no_more_than_three_judges(
     assert isinstance(beside.left[0], SmallMultiples) and beside.second_first
 
 
-def test_without_files_there_is_no_picture(tmp_path: Path) -> None:
+def test_no_files_means_no_picture(tmp_path: Path) -> None:
     report = of_judges(tmp_path, ["a"], [*claim("a", 0.5)])
     assert not [*pictures(report)]
 

@@ -66,7 +66,7 @@ def rows(dataset: str = "chat") -> list[Row]:
     return collected
 
 
-def report(folder: Path, log: list[Row] = LOG, **told: Any) -> Report:
+def report(folder: Path, log: list[Row] = LOG, **changes: Any) -> Report:
     """Return the report of a study that trains the judge `small`."""
     write_table("training", table_of("training", log), folder / "log.parquet")
     named = {
@@ -74,7 +74,7 @@ def report(folder: Path, log: list[Row] = LOG, **told: Any) -> Report:
         "teacher": "gamma",
         "model": "tiny",
         "recipe": RECIPE,
-        **told,
+        **changes,
     }
     spec = report_study.make(
         folder,
@@ -84,8 +84,8 @@ def report(folder: Path, log: list[Row] = LOG, **told: Any) -> Report:
     return report_study.loaded(spec)
 
 
-def section(folder: Path, log: list[Row] = LOG, **told: Any) -> Section:
-    result = section_named("distilled", report(folder, log, **told))
+def section(folder: Path, log: list[Row] = LOG, **changes: Any) -> Section:
+    result = section_named("distilled", report(folder, log, **changes))
     assert result is not None
     return result
 

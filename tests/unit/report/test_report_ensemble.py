@@ -187,7 +187,7 @@ def test_the_judge_that_was_taught_stands_beside_all(tmp_path: Path) -> None:
     _, figure, summed, *_ = section(tmp_path, rows).blocks
     assert isinstance(summed, PageTable) and isinstance(figure, PageFigure)
 
-    def told(name: str) -> list[str]:
+    def numbers_of(name: str) -> list[str]:
         result = (
             row_of(rows, f"{name}_spearman", aspect=aspect, level="pooled")
             for aspect in (*ASPECTS, "average")
@@ -195,15 +195,15 @@ def test_the_judge_that_was_taught_stands_beside_all(tmp_path: Path) -> None:
         return [f"{row['value']:.3f}".replace("-", "\N{MINUS SIGN}") for row in result]
 
     assert summed.bodies[3].title == "The distilled judge: taught"
-    assert cells(summed, "alone", 3) == told("student")
-    assert cells(summed, "all members minus this judge", 3) == told(
+    assert cells(summed, "alone", 3) == numbers_of("student")
+    assert cells(summed, "all members minus this judge", 3) == numbers_of(
         "student_difference"
     )
-    assert cells(summed, "with all members in place of people", 3) == told(
+    assert cells(summed, "with all members in place of people", 3) == numbers_of(
         "student_with_teacher"
     )
     for words in (
-        f"Fluency {told('student')[0]} [",
+        f"Fluency {numbers_of('student')[0]} [",
         "Trained on their output, taught reaches ",
     ):
         assert words in figure.summary

@@ -113,16 +113,16 @@ def test_a_difference_is_from_the_first_judge_of_the_model(report: Report) -> No
     assert re.findall(r"\d+", drawn.summary) == ["0", "6", "3", "0"]
     gaps = drawn.table
     assert list(lines(gaps)) == ["analyze", "few"]
-    for judge, *told in (
+    for judge, *numbers in (
         ("analyze", 0.12, "[0.020, 0.220]"),
         ("few", 0.09, "[−0.010, 0.190]"),
     ):
         cells = lines(gaps)[judge].cells
-        assert [cell.sort for cell in cells] == pytest.approx(told[:1] * 3)
-        assert {cell.interval for cell in cells} == set(told[1:])
+        assert [cell.sort for cell in cells] == pytest.approx(numbers[:1] * 3)
+        assert {cell.interval for cell in cells} == set(numbers[1:])
 
 
-def test_without_a_comparison_there_are_no_differences(tmp_path: Path) -> None:
+def test_no_comparison_means_no_differences(tmp_path: Path) -> None:
     section = section_named("forms", made(tmp_path, agreement=list(agreement())))
     assert section is not None
     tables = [block for block in section.blocks if isinstance(block, PageTable)]

@@ -111,7 +111,7 @@ def test_pieces_that_share_errors_stand_together() -> None:
     assert kinds == [*values, ["error", "gap", "error"], *values]
 
 
-def judged(target: str, judge: str, *told: dict[str, Any], **more: Any) -> study.Row:
+def judged(target: str, judge: str, *spans: dict[str, Any], **more: Any) -> study.Row:
     return {
         **{
             "dataset": "chat",
@@ -120,7 +120,7 @@ def judged(target: str, judge: str, *told: dict[str, Any], **more: Any) -> study
             "aspect": "fluency",
         },
         **{"target": target, "draw": 0, "status": "ok", "rule": "r", "value": 2.0},
-        **{"spans": list(told), **more},
+        **{"spans": list(spans), **more},
     }
 
 

@@ -123,7 +123,7 @@ def test_zero_is_a_score_and_no_score_says_why() -> None:
     ]
 
 
-def test_rows_are_the_derived_judges_own() -> None:
+def test_rows_are_of_the_derived_judges_only() -> None:
     judgments, scores = derive_rows([{"judge": "m", "target": "a", "value": 1}])
     assert (judgments[0]["judge"], judgments[0]["aspect"]) == ("both", "x")
     assert {name: scores[0][name] for name in CELL} == CELL

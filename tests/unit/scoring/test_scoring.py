@@ -93,9 +93,7 @@ def test_a_score_needs_half_of_its_draws(estimator: str) -> None:
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 @pytest.mark.parametrize("shape", [(0, 0), (0, 3), (2, 0)])
-def test_without_any_draw_there_is_no_score(
-    estimator: str, shape: tuple[int, int]
-) -> None:
+def test_no_draw_means_no_score(estimator: str, shape: tuple[int, int]) -> None:
     with np.errstate(all="ignore"):
         result, given = scores(np.empty(shape), np.zeros(shape[0], np.int64), estimator)
     assert len(result) == len(given) == shape[0] and np.isnan(result).all()
@@ -366,7 +364,7 @@ def test_halves_are_followed_over_three_tokens() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "tail"),
+    ("first", "tail"),
     [
         ([spot(("4", 0.4), ("The", 0.6))], "4"),  # less than half of it is about values
         ([], "4"),
@@ -376,9 +374,9 @@ def test_halves_are_followed_over_three_tokens() -> None:
     ],
 )
 def test_where_the_probabilities_say_nothing_there_is_no_score(
-    told: Any, tail: str
+    first: Any, tail: str
 ) -> None:
-    assert expectation(told, tail, DIGITS) is None
+    assert expectation(first, tail, DIGITS) is None
 
 
 @given(st.lists(st.floats(0.01, 1), min_size=5, max_size=5), st.randoms())

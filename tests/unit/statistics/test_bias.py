@@ -321,11 +321,11 @@ def shipped() -> dict[str, AttackPerturbation]:
 
 
 @given(st.text(min_size=1), st.text(min_size=1), st.sampled_from(["start", "end"]))
-def test_an_attack_only_adds(text: str, addition: str, place: Any) -> None:
-    made = added(text, addition, place)
+def test_an_attack_only_adds(text: str, addition: str, side: Any) -> None:
+    made = added(text, addition, side)
     assert made.status == "ok" and made.text == apply_edits(text, made.edits)
     assert made.text == (
-        f"{addition}\n\n{text}" if place == "start" else f"{text}\n\n{addition}"
+        f"{addition}\n\n{text}" if side == "start" else f"{text}\n\n{addition}"
     )
 
 
@@ -468,7 +468,7 @@ SCORES = st.lists(
 @pytest.mark.simulation
 @given(SCORES, st.integers(-3, 3), st.integers(1, 4), st.randoms())
 def test_neither_depends_on_the_scale_s_place_its_unit_or_the_order_of_texts(
-    scores: list[tuple[int, int]], place: int, unit: int, random: Any
+    scores: list[tuple[int, int]], location: int, unit: int, random: Any
 ) -> None:
     def both(
         pairs: list[tuple[int, int]], location: int, unit: int
@@ -488,7 +488,7 @@ def test_neither_depends_on_the_scale_s_place_its_unit_or_the_order_of_texts(
 
     plain = both(scores, 0, 1)
     turned = random.sample(scores, len(scores))
-    assert both(turned, place, unit) == [
+    assert both(turned, location, unit) == [
         None if each is None else pytest.approx(each) for each in plain
     ]
     assert plain[0] is not None and -1 <= plain[0] <= 1

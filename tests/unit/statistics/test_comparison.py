@@ -133,7 +133,7 @@ def test_two_judges_share_a_letter_if_and_only_if_they_do_not_differ(
     assert "a" in result[order[0]]
 
 
-def test_there_are_letters_enough() -> None:
+def test_the_letters_suffice() -> None:
     assert [letter(n) for n in (0, 25, 26, 27, 52)] == [
         "a",
         "z",

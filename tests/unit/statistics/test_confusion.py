@@ -127,12 +127,12 @@ def test_order_and_scale_of_cells_do_not_matter(
     assert swapped.auc == pytest.approx(1 - result.auc)
 
 
-def match_vote_all(*told: Any) -> Estimate:
-    return match_votes(*told)["match_vote_all"]
+def match_vote_all(*arguments: Any) -> Estimate:
+    return match_votes(*arguments)["match_vote_all"]
 
 
-def match_vote_vote(*told: Any) -> Estimate:
-    return match_votes(*told)["match_vote_vote"]
+def match_vote_vote(*arguments: Any) -> Estimate:
+    return match_votes(*arguments)["match_vote_vote"]
 
 
 def counts(*rows: str) -> np.ndarray:

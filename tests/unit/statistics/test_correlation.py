@@ -524,7 +524,7 @@ def test_what_hangs_on_a_source_has_no_interval(statistic: Coefficient) -> None:
     )
 
 
-def test_an_interval_ends_at_one() -> None:
+def test_an_interval_ends_at_1() -> None:
     x, source, system = grid(np.repeat(np.arange(4.0)[:, None], 12, axis=1))
     y = x.copy()
     y[source == 0] = [1, 0, 2, 3]  # tau is 2/3 here and 1 in the other eleven

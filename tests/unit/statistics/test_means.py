@@ -414,7 +414,7 @@ def test_lost_texts_count_against_either_verdict() -> None:
     assert of_hint(swayed, effect(30, 0, 115), swayed) == (Outcome.SWAYED, ())
 
 
-def test_a_d_of_one_is_no_claim() -> None:
+def test_a_d_of_1_is_no_claim() -> None:
     """D_avg_exact of 1 says nothing by itself: here no cell is noticed, and the mean is
     1.3.
     """

@@ -147,31 +147,35 @@ SPANS = st.lists(
 
 @given(SPANS, SPANS, st.booleans(), st.integers(0, 50), st.integers(1, 5))
 def test_sides_order_shift_and_unit_do_not_matter(
-    one: list[TextSpan], other: list[TextSpan], category: bool, by: int, width: int
+    first: list[TextSpan], second: list[TextSpan], category: bool, by: int, width: int
 ) -> None:
     tokens = [(at * width, (at + 1) * width) for at in range(30)]
     for counts in (exact_counts, token_counts):
-        matched, predicted, gold = counts(one, other, category=category)
+        matched, predicted, gold = counts(first, second, category=category)
         assert 0 <= matched <= min(predicted, gold)
-        assert counts(other, one, category=category) == (matched, gold, predicted)
-        assert counts(one[::-1], other, category=category) == (matched, predicted, gold)
+        assert counts(second, first, category=category) == (matched, gold, predicted)
+        assert counts(first[::-1], second, category=category) == (
+            matched,
+            predicted,
+            gold,
+        )
         moved = [
             [span._replace(start=span.start + by, end=span.end + by) for span in spans]
-            for spans in (one, other)
+            for spans in (first, second)
         ]
         assert counts(*moved, category=category) == (matched, predicted, gold)
-        self = counts(one, one, category=category)
+        self = counts(first, first, category=category)
         assert self.matched == self.predicted == self.gold
-    alike = exact_counts(one, other, category=True).matched
-    assert alike <= exact_counts(one, other).matched
+    alike = exact_counts(first, second, category=True).matched
+    assert alike <= exact_counts(first, second).matched
     wide = [
         [
             span._replace(start=span.start * width, end=span.end * width)
             for span in spans
         ]
-        for spans in (one, other)
+        for spans in (first, second)
     ]
-    assert token_counts(*wide, tokens=tokens) == token_counts(one, other)
+    assert token_counts(*wide, tokens=tokens) == token_counts(first, second)
 
 
 # --- chance ---

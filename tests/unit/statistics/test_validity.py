@@ -32,16 +32,16 @@ COLUMNS = ["error", "no_span_given", "not_an_error", "hallucination"]
 CODES = np.arange(12)
 
 
-def span_ok(*told: Any) -> Estimate:
-    return verdict_shares(*told)["span_ok"]
+def span_ok(*arguments: Any) -> Estimate:
+    return verdict_shares(*arguments)["span_ok"]
 
 
-def explanation_ok(*told: Any) -> Estimate:
-    return verdict_shares(*told)["explanation_ok"]
+def explanation_ok(*arguments: Any) -> Estimate:
+    return verdict_shares(*arguments)["explanation_ok"]
 
 
-def explanation_ok_at_error(*told: Any) -> Estimate:
-    return verdict_shares(*told)["explanation_ok_at_error"]
+def explanation_ok_at_error(*arguments: Any) -> Estimate:
+    return verdict_shares(*arguments)["explanation_ok_at_error"]
 
 
 def counts(*verdicts: tuple[str, str]) -> Counts:

@@ -110,7 +110,7 @@ def test_three_pairs_by_hand() -> None:
     )
 
 
-def test_all_zero_is_p_one() -> None:
+def test_all_zero_has_a_p_of_1() -> None:
     for test in TESTS.values():
         assert test([0, 0, 0]) == 0.0
 

@@ -175,7 +175,7 @@ def test_numbers_are_read_as_people_write_them(
 
 
 @pytest.mark.parametrize(
-    ("cells", "told"),
+    ("cells", "note"),
     [
         ("-1", "-1 occurs 4 times"),
         ("-999", "-999 occurs 4 times"),
@@ -187,7 +187,7 @@ def test_numbers_are_read_as_people_write_them(
 )
 @pytest.mark.parametrize("names", [("human", "judge"), ("judge", "human")])
 def test_what_stands_for_no_score_is_left_out_of_either_side(
-    cells: str, told: str, names: tuple[str, str], tmp_path: Path
+    cells: str, note: str, names: tuple[str, str], tmp_path: Path
 ) -> None:
     file = table(tmp_path / "t.csv", names=names)
     lines = file.read_text("utf-8").splitlines()
@@ -196,7 +196,7 @@ def test_what_stands_for_no_score_is_left_out_of_either_side(
     file.write_text("\n".join(lines), "utf-8")
     draft = audited(file)
     assert counted(draft) == ROWS - 4
-    assert any(told in note for note in draft.table.notes) or not told
+    assert any(note in each for each in draft.table.notes) or not note
 
 
 def test_a_value_off_the_scale_of_both_sides_is_no_score(tmp_path: Path) -> None:

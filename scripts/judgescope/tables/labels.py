@@ -9,13 +9,46 @@ so.
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from functools import cache
 from typing import Final
+from unicodedata import category
 
-from judgescope.tables.words import classes_of, folded, known_words, split_header
+from judgescope.tables.degrees import of_degrees
+from judgescope.tables.polarity import ANSWERS, goodness, names_fault, negates
+from judgescope.tables.words import folded
 
-LADDERS: Final = (
+AMOUNTS: Final = (
     ("never", "rarely", "sometimes", "often", "always"),
+    ("not at all", "slightly", "somewhat", "moderately", "very", "extremely"),
+    (
+        "none",
+        "very low",
+        "low",
+        "med",
+        "mid",
+        "medium",
+        "moderate",
+        "high",
+        "very high",
+    ),
+    ("none", "little", "some", "a lot"),
+    ("sehr niedrig", "niedrig", "mittel", "hoch", "sehr hoch"),
+    ("gering", "mittel", "hoch"),
+    ("faible", "moyen", "élevé"),
+    ("faible", "moyenne", "élevée"),
+    ("bajo", "medio", "alto"),
+    ("baja", "media", "alta"),
+    ("baixo", "médio", "alto"),
+    ("baixa", "média", "alta"),
+    ("basso", "medio", "alto"),
+    ("bassa", "media", "alta"),
+    ("низкий", "средний", "высокий"),
+    ("низкая", "средняя", "высокая"),
+    ("低", "中", "高"),
+    ("낮음", "보통", "높음"),
+)
+"""Words for how much or how often, the least first."""
+LADDERS: Final = (
+    *AMOUNTS,
     (
         "strongly disagree",
         "disagree",
@@ -52,7 +85,6 @@ LADDERS: Final = (
     ),
     ("very dissatisfied", "dissatisfied", "neutral", "satisfied", "very satisfied"),
     ("very unlikely", "unlikely", "neutral", "likely", "very likely"),
-    ("not at all", "slightly", "somewhat", "moderately", "very", "extremely"),
     ("very bad", "bad", "neutral", "average", "good", "very good"),
     (
         "much worse",
@@ -67,9 +99,15 @@ LADDERS: Final = (
     ("irrelevant", "marginally relevant", "relevant", "highly relevant", "perfect"),
     ("very poor", "poor", "fair", "average", "good", "very good", "excellent"),
     ("terrible", "bad", "poor", "ok", "okay", "good", "great", "perfect"),
-    ("very low", "low", "medium", "moderate", "high", "very high"),
-    ("critical", "major", "moderate", "minor", "none"),
-    ("f", "e", "d", "c", "b", "a"),
+    ("critical", "major", "moderate", "minor", "no issue", "no issues", "none"),
+    ("extreme", "severe", "strong", "moderate", "mild", "slight", "none"),
+    ("red", "amber", "yellow", "green"),
+    ("🔴", "🟠", "🟡", "🟢"),
+    ("😡", "😠", "😞", "😟", "☹", "🙁", "😐", "😶", "🙂", "😊", "😀", "😃", "😄", "😍"),
+    ("👎", "😐", "👍"),
+    ("❌", "⚠", "✅"),
+    ("refuted", "not enough info", "supported"),
+    ("refutes", "not enough info", "supports"),
     ("incorrect", "partially correct", "partly correct", "mostly correct", "correct"),
     ("wrong", "partially", "partly", "right"),
     ("no", "partially", "partly", "somewhat", "mostly", "yes"),
@@ -113,21 +151,29 @@ class LabelOrder:
     """Whether each label is better than the one before it."""
     note: str = ""
     """What is assumed, where the words do not say it."""
+    remark: str = ""
+    """What the words are taken for, where they are usual ones for it."""
 
 
 def plain_label(cell: object) -> str:
-    """A cell as a label: lower case, one space between words, no signs around."""
-    return " ".join(str(cell).replace("_", " ").strip().casefold().split())
+    """A cell as a label: lower case, one space between words, no signs around.
+
+    >>> plain_label("Not_OK "), plain_label("Correct ✅"), plain_label("✅")
+    ('not ok', 'correct', '✅')
+    """
+    words = str(cell).replace("_", " ").strip().casefold().split()
+    with_letters = [word for word in words if any(map(str.isalnum, word))]
+    if with_letters:
+        # A sign beside a word repeats it.
+        words = [word for word in words if not all(map(_is_picture, word))]
+    else:
+        words = [word.replace("\ufe0f", "") for word in words]
+    return " ".join(words)
 
 
-@cache
-def _listed(kind: str) -> frozenset[str]:
-    """The words of a class of the vocabulary."""
-    listed = set()
-    for word, meanings in known_words().items():
-        if any(known.kind == kind for known in meanings):
-            listed.add(word)
-    return frozenset(listed)
+def _is_picture(character: str) -> bool:
+    """Whether a character is an emoji or its variant, and no letter or punctuation."""
+    return category(character) in {"So", "Sk", "Mn", "Cf"}
 
 
 def order_of(labels: Iterable[str], headers: Collection[str] = ()) -> LabelOrder | None:
@@ -145,31 +191,37 @@ def order_of(labels: Iterable[str], headers: Collection[str] = ()) -> LabelOrder
         return None
     if len(words) == 2:
         return _of_two(words[0], words[1], headers)
-    unordered = LabelOrder(
-        tuple(words), ordered=False, note="labels without a known order"
+    return (
+        _of_amounts(words, headers)
+        or _of_ladder(words)
+        or _of_grades(words)
+        or _of_degrees(words)
+        or LabelOrder(tuple(words), ordered=False, note="labels without a known order")
     )
-    return _of_ladder(words) or _of_grades(words) or unordered
 
 
 def is_fault(headers: Collection[str]) -> bool:
     """Whether headers name a fault, such as `is_toxic`, so that yes is the worse
     answer.
     """
-    return any("fault" in classes_of(header) for header in headers)
+    return any(map(names_fault, headers))
 
 
 def _of_two(first: str, second: str, headers: Collection[str]) -> LabelOrder:
     worse = _worse(plain_label(first), plain_label(second))
     if worse is None:
         labels = (first, second)
+        if negates(plain_label(second), plain_label(first)):
+            labels = (second, first)
+        bad, good = labels
         note = (
-            f"it is not known which is better, {first} or {second}; {second} counts as "
-            "the good label (--labels WORST,BEST says otherwise)"
+            f"it is not known which is better, {first} or {second}; {good} counts as "
+            f"the good label (--labels {bad},{good} or {good},{bad}, the worst first, "
+            "says it)"
         )
         return LabelOrder(labels, note=note)
     labels = (first, second) if worse == plain_label(first) else (second, first)
-    answers = {"yes", "no", "true", "false", "y", "n", "t", "f", "1", "0"}
-    if is_fault(headers) and {plain_label(first), plain_label(second)} <= answers:
+    if is_fault(headers) and are_answers((first, second)):
         labels = (labels[1], labels[0])
         return LabelOrder(
             labels, note=f"the column names a fault, so {labels[0]} is the bad label"
@@ -177,50 +229,52 @@ def _of_two(first: str, second: str, headers: Collection[str]) -> LabelOrder:
     return LabelOrder(labels)
 
 
+def are_answers(labels: Collection[str]) -> bool:
+    """Whether labels are yes and no, or the like, in any language.
+
+    >>> are_answers(["Yes", "No"]), are_answers(["sí", "no"]), are_answers(["good"])
+    (True, True, False)
+    """
+    return {folded(plain_label(label)) for label in labels} <= ANSWERS
+
+
 def _worse(first: str, second: str) -> str | None:
     """The worse of two words, None if neither list nor form says it."""
+    scores = {word: goodness(word) for word in (first, second)}
     for word, other in ((first, second), (second, first)):
-        if _negates(word, other):
-            positive_is_fault = _has_class(other, "fault")
-            return other if positive_is_fault else word
-    scores = {word: _goodness(word) for word in (first, second)}
+        # `unsafe`, or `no errors`: what is negated decides, if it is known.
+        if negates(word, other) and scores[other]:
+            return word if scores[other] > 0 else other
     if scores[first] == scores[second]:
-        ladder = _of_ladder([first, second])
+        ladder = _of_ladder([first, second]) or _of_degrees([first, second])
         return ladder.labels[0] if ladder else None
     return min(scores, key=lambda word: scores[word])
 
 
-def _goodness(word: str) -> int:
-    """1 for a good word, -1 for a bad one, 0 for others."""
-    parts = {folded(word), *split_header(word)}
-    is_good = not parts.isdisjoint(_listed("good")) or word in _listed("good")
-    is_bad = not parts.isdisjoint(_listed("bad")) or word in _listed("bad")
-    return int(is_good) - int(is_bad)
+def _of_amounts(words: Collection[str], headers: Collection[str]) -> LabelOrder | None:
+    """The order of low, medium and high where headers name a fault, so that high is the
+    worst; None for other words or headers.
+
+    >>> _of_amounts(["low", "high"], ["human_risk"]).labels
+    ('high', 'low')
+    """
+    if not is_fault(headers):
+        return None
+    order = _of_ladder(words, AMOUNTS)
+    if order is None:
+        return None
+    labels = order.labels[::-1]
+    remark = f"the header names a fault, so {labels[0]} is the worst label"
+    return LabelOrder(labels, remark=remark)
 
 
-def _has_class(word: str, kind: str) -> bool:
-    return not {folded(word), *split_header(word)}.isdisjoint(_listed(kind))
-
-
-def _negates(word: str, other: str) -> bool:
-    """Whether a word is another one's negation: `not met`, `unsafe`, `unresolved`."""
-    words = word.replace("-", " ").split()
-    others = other.replace("-", " ").split()
-    negations = frozenset(
-        {"not", "no", "non", "without", "never", "nicht", "kein", "pas", "не", "нет"}
-    )
-    if len(words) == len(others) + 1 and words[0] in negations:
-        return words[1:] == others
-    joined = word.replace("-", "").replace(" ", "")
-    prefixes = ("un", "in", "im", "ir", "il", "dis", "mis", "non", "不", "非", "未")
-    # A prefix negates a word of at least so many letters.
-    fewest_letters = 3
-    for prefix in prefixes:
-        stem = "".join(others)
-        long_enough = len(stem) >= fewest_letters or not prefix.isascii()
-        if joined == prefix + stem and long_enough:
-            return True
-    return False
+def _of_degrees(words: Collection[str]) -> LabelOrder | None:
+    """The order of words that differ in a degree; None for other words."""
+    written = {plain_label(word): word for word in words}
+    order = of_degrees(list(written)) if len(written) == len(words) else None
+    if order is None:
+        return None
+    return LabelOrder(tuple(written[label] for label in order))
 
 
 def _of_grades(words: Collection[str]) -> LabelOrder | None:
@@ -238,12 +292,19 @@ def _of_grades(words: Collection[str]) -> LabelOrder | None:
         places[-ord(grade[1].upper()), signs[grade[2]]] = word
     if len(places) < len(words):
         return None
-    return LabelOrder(tuple(places[index] for index in sorted(places)))
+    labels = tuple(places[index] for index in sorted(places))
+    remark = (
+        f"letters were read as grades, {labels[-1]} the best (--labels and "
+        "--unordered: none is better)"
+    )
+    return LabelOrder(labels, remark=remark)
 
 
-def _of_ladder(words: Collection[str]) -> LabelOrder | None:
+def _of_ladder(
+    words: Collection[str], ladders: Collection[tuple[str, ...]] = LADDERS
+) -> LabelOrder | None:
     """The order of words that stand together on a usual scale; None without one."""
-    for ladder in LADDERS:
+    for ladder in ladders:
         places: dict[int, str] = {}
         for word in words:
             plain = plain_label(word)

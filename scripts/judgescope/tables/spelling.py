@@ -308,7 +308,8 @@ class WordedNumber:
     @classmethod
     def of(cls, text: str) -> "WordedNumber | None":
         """The number and the words of a cell; None if it is not both."""
-        number = r"([-+]?\d+(?:\.\d+)?)"
+        # `2,5 / 5` has a decimal comma: thousands have three digits behind theirs.
+        number = r"([-+]?\d+(?:\.\d+|,\d{1,2})?)"
         word = r"([^\W\d_][^\d]*)"
         patterns = (
             (rf"{number}\s*/\s*(\d+(?:\.\d+)?)", 1, 2),
@@ -324,7 +325,8 @@ class WordedNumber:
             if match and _is_month(match[words]):
                 return None
             if match and len(match[words].split()) <= 4:
-                return cls(float(match[value]), match[words].strip().casefold())
+                value_in_digits = float(match[value].replace(",", "."))
+                return cls(value_in_digits, match[words].strip().casefold())
         return None
 
 

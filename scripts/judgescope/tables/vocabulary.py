@@ -231,4 +231,67 @@ machine tr strong: yapay makine
 rating tr strong: puan puanı değerlendirme
 source tr strong: soru kaynak
 text tr strong: yanıt cevap özet çeviri
+good en strong: met supported relevant helpful faithful consistent coherent fluent
+good en strong: complete satisfied satisfactory acceptable adequate appropriate valid
+good en strong: verified compliant resolved solved fixed clear clean useful great
+good en strong: excellent perfect fine polite honest truthful readable sufficient
+good en strong: success successful entailed usable agree agreed okay harmless
+good en strong: correctness helpfulness relevance relevancy accuracy coherence
+good en strong: fluency faithfulness consistency completeness quality clarity
+good en strong: conciseness groundedness factuality truthfulness honesty politeness
+good en strong: safety readability adequacy naturalness usefulness
+bad en strong: failure poor terrible awful useless horrible insufficient contradicted
+bad en strong: refuted
+good de strong: wahr zutreffend akzeptabel hilfreich vollständig erfüllt relevant
+bad de strong: mangelhaft ungenügend unwahr
+good fr strong: vraie acceptable valide pertinent utile correcte réussie
+bad fr strong: fausse insuffisant
+good es strong: correcta verdadera aprobada aceptable válido útil relevante
+bad es strong: falsa suspensa insuficiente
+good pt strong: correta verdadeira aprovada aceitável válido útil relevante
+bad pt strong: falsa reprovada insuficiente errado errada
+good it strong: corretta approvata accettabile valido utile pertinente
+bad it strong: falsa respinta errata scorretto scorretta insufficiente sbagliata
+good nl strong: goed juist ja waar correct voldoende
+bad nl strong: slecht fout nee onwaar onvoldoende onjuist
+good pl strong: dobrze dobry poprawny poprawna tak prawda
+bad pl strong: źle zły błędny błędna nie fałsz
+good tr strong: iyi doğru evet
+bad tr strong: kötü yanlış hayır
+good zh strong: 满意 合理 准确 合格 优秀 符合 恰当
+bad zh strong: 不合格 较差 失败 不对
+good ja strong: 正解 適切 妥当 正確
+bad ja strong: 不正解 間違い 不適切 正しくない 良くない
+good ko strong: 맞음 정답 좋음 예 네 통과 적절 적절함 정확 정확함 합격 참
+bad ko strong: 틀림 오답 나쁨 아니오 아니요 불합격 실패 부적절 부적절함 부정확 거짓
+good ru strong: правильно правильный верный корректно отлично приемлемо
+bad ru strong: неправильно неправильный неверный некорректно ужасно
+good ar strong: صحيحة صح مقبول مقبولة ممتاز جيدة
+bad ar strong: غلط خاطئ خاطئة سيئة مرفوض ضعيف
+fault en strong: issue problem problematic misleading flagged blocked repetitive
+fault en strong: repetition redundant redundancy verbose verbosity evasive evasion
+fault en strong: inappropriate illegal dangerous harassment vulgar obscene derogatory
+fault en strong: sycophantic sycophancy contradiction contradictory outdated truncated
+fault en strong: incoherent irrelevant incomplete inconsistent incorrect unsupported
+fault en strong: risk risky severity hateful abusive abuse violent violence deceptive
+fault en strong: hatefulness harmfulness offensiveness rudeness rude refused
+fault en strong: failure untrue concern flaw breach inaccurate inaccuracy unhelpful
+fault de strong: fehler fehlerhaft halluzination halluzinationen halluziniert toxisch
+fault de strong: toxizität schädlich beleidigend problematisch irreführend verstoß
+fault fr strong: erreur erreurs hallucination toxique nuisible biais trompeur
+fault fr strong: problème injurieux haineux
+fault es strong: error errores alucinación alucinaciones tóxico tóxica toxicidad
+fault es strong: dañino dañina sesgo engañoso problema ofensivo
+fault pt strong: erro erros alucinação alucinações tóxico tóxica toxicidade nocivo
+fault pt strong: viés enganoso ofensivo
+fault it strong: errore errori allucinazione allucinazioni tossico tossica tossicità
+fault it strong: dannoso fuorviante offensivo
+fault nl strong: fout fouten hallucinatie giftig schadelijk misleidend
+fault pl strong: błąd błędy halucynacja toksyczny szkodliwy
+fault zh strong: 错误 有害 幻觉 毒性 偏见 违规 冒犯 误导
+fault ja strong: 誤り 有害 幻覚 ハルシネーション 毒性 エラー 間違い 偏見
+fault ko strong: 오류 유해 환각 독성 편향
+fault ru strong: ошибка ошибки ошибок токсичность токсичный галлюцинация
+fault ru strong: галлюцинации вредный
+fault ar strong: أخطاء سام ضار هلوسة
 """

@@ -8,10 +8,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from judgescope.cli.init.column_values import numbers
+from judgescope.cli.init.vocabulary import WORDS
 from judgescope.data.rows import TableRow
 from judgescope.tables.labels import is_fault
+from judgescope.tables.polarity import praises
+from judgescope.tables.raters import ASPECT_WORDS, is_given_name
 from judgescope.tables.spelling import MISSING
 from judgescope.tables.words import (
+    ALL_LANGUAGES,
     RATING_CLASSES,
     ROLE_NOUNS,
     classes_of,
@@ -35,6 +39,31 @@ PRESENCE: Final = frozenset(
     }
 )
 """Words of a header which ask whether something is there, be it good or bad."""
+CONNECTING: Final = frozenset(
+    {
+        "and",
+        "answer",
+        "are",
+        "by",
+        "does",
+        "final",
+        "for",
+        "from",
+        "id",
+        "in",
+        "is",
+        "it",
+        "of",
+        "output",
+        "response",
+        "summary",
+        "text",
+        "the",
+        "this",
+        "was",
+    }
+)
+"""Words of a header that ask for nothing."""
 
 
 def answering(
@@ -64,7 +93,7 @@ def fault_columns(answers: Collection[str]) -> list[str]:
     >>> fault_columns(["human", "gpt4", "has_error"])  # another fact on the texts
     []
     """
-    evidence = {column: classes_of(column) for column in answers}
+    evidence = {column: classes_of(column, ALL_LANGUAGES) for column in answers}
     side_words = frozenset({"person", "machine", "measure"})
     sided = [column for column in answers if side_words & evidence[column].keys()]
     sides = set[str]()
@@ -92,15 +121,32 @@ def fault_in(columns: Iterable[str]) -> str:
     raise AssertionError("no header has a word for a fault")
 
 
-def asks_for_presence(column: str) -> bool:
-    """Whether a header asks whether something is there: `contains_address`."""
-    return not PRESENCE.isdisjoint(split_header(column))
+def asks_for_property(column: str) -> bool:
+    """Whether a header asks for something that is not known to be good.
+
+    >>> asks_for_property("contains_address"), asks_for_property("human_formal")
+    (True, True)
+    >>> asks_for_property("is_correct_human"), asks_for_property("human_label")
+    (False, False)
+    """
+    if not PRESENCE.isdisjoint(split_header(column)):
+        return True
+    if praises(column):
+        return False
+    ignored = WORDS.general | WORDS.means | WORDS.people | WORDS.ratings | ROLE_NOUNS
+    for word in split_header(column):
+        says_who = RATING_CLASSES & classes_of(word, ALL_LANGUAGES).keys()
+        is_name = is_given_name(word) or word.isdigit() or len(word) == 1
+        if not (says_who or is_name or word in ignored | ASPECT_WORDS | CONNECTING):
+            return True
+    return False
 
 
 def _asks_nothing(column: str) -> bool:
     """Whether a header only says who rated: `gpt4_verdict`, `Human label`."""
     for word in split_header(column):
-        is_known = RATING_CLASSES & classes_of(word).keys() or word in ROLE_NOUNS
+        says_who = RATING_CLASSES & classes_of(word, ALL_LANGUAGES).keys()
+        is_known = says_who or word in ROLE_NOUNS
         if not (is_known or word.isdigit() or len(word) == 1):
             return False
     return True

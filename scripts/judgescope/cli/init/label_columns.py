@@ -1,29 +1,31 @@
 """Columns of labels and of choices between two texts: read as numbers."""
 
-import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import Any, Final
 
 from judgescope.cli.init.column_values import number, numbers
 from judgescope.cli.init.fault_columns import (
     answering,
-    asks_for_presence,
+    asks_for_property,
     fault_columns,
     fault_in,
 )
+from judgescope.cli.init.label_checks import (
+    LABELS,
+    check_one_label,
+    check_one_of_two,
+    check_ones_clear,
+)
 from judgescope.cli.init.pair_columns import has_choices, pairs_of
 from judgescope.cli.init.rating_columns import is_judge, is_mean, words_of
-from judgescope.cli.init.tables import FAIL_PASS, InitTable, Label
+from judgescope.cli.init.tables import InitTable, Label
 from judgescope.core.errors import UserError
-from judgescope.core.names import slug
 from judgescope.data.column_rows import cells_of, with_cells
 from judgescope.data.rows import TableRow
 from judgescope.report.words import listed, plural
 from judgescope.tables.label_failures import label_failures
-from judgescope.tables.labels import order_of, plain_label
+from judgescope.tables.labels import LabelOrder, are_answers, order_of, plain_label
 from judgescope.tables.profile import profile
 from judgescope.tables.raters import is_given_name, is_numbered_rater
 from judgescope.tables.sides import not_a_rating
@@ -35,23 +37,6 @@ from judgescope.tables.words import (
     languages_of,
 )
 
-LABELS: Final[tuple[Label, ...]] = (
-    FAIL_PASS,
-    ("failed", "passed"),
-    ("no", "yes"),
-    ("false", "true"),
-    ("bad", "good"),
-    ("incorrect", "correct"),
-    ("wrong", "right"),
-    ("reject", "accept"),
-    ("rejected", "accepted"),
-    ("unacceptable", "acceptable"),
-    ("unsafe", "safe"),
-    ("unfaithful", "faithful"),
-    ("not ok", "ok"),
-)
-"""Words that name two labels, whatever their case; others are named in a study's
-cards."""
 LABEL_CODES: Final[dict[str, int]] = {}
 for _low_label, _high_label in LABELS:
     LABEL_CODES[_low_label] = 0
@@ -159,8 +144,8 @@ def _with_own_labels(
             codes[column].append(code_of_word.get(plain_label(cell)))
         labels[column] = order.labels
     notes = list(table.notes)
-    if order.note:
-        notes.append(f"{', '.join(used)}: {order.note}")
+    for note in filter(None, (order.note, order.remark)):
+        notes.append(f"{', '.join(used)}: {note}")
     rows = _with_codes(table.rows, codes)
     return replace(table, rows=rows, labels=labels, notes=notes)
 
@@ -232,7 +217,9 @@ def _with_labels(table: InitTable, judging: Collection[str]) -> InitTable:
         notes=notes,
         copied=table.copied or bool(faults),
     )
+    stated = set(table.labels) - set(words)
     table = _with_other_labels(_with_faults(table, faults), judging)
+    check_ones_clear(table, stated)
     return replace(table, notes=[*table.notes, *_notes_on_none(table)])
 
 
@@ -253,7 +240,7 @@ def _notes_on_answers(
         yield f"{listed(faults)}: {yes} means {fault}, the bad label"
     open_columns: dict[Label, list[str]] = {}
     for column in answers:
-        if column not in faults and asks_for_presence(column):
+        if column not in faults and asks_for_property(column):
             pair = labels.get(column, ("0", "1"))
             open_columns.setdefault(pair, []).append(column)
     for (no, yes), columns in open_columns.items():
@@ -313,20 +300,20 @@ def _with_other_labels(table: InitTable, judging: Collection[str]) -> InitTable:
     for words in shared:
         columns = [name for name in used if used[name].keys() <= words.keys()]
         words = {**words, **_word_none(table.rows, columns)}
-        order = order_of(words.values(), columns)
-        if order is None:
-            continue
-        code_of_word = {plain_label(word): at for at, word in enumerate(order.labels)}
-        for column in columns:
-            of_rows: list[int | None] = []
-            for cell in cells_of(table.rows, column):
-                of_rows.append(code_of_word.get(plain_label(cell)))
-            codes[column] = of_rows
-            labels[column] = order.labels
-        if not order.ordered:
-            unordered.add(order.labels)
-        if order.note:
-            notes.append(f"{', '.join(columns)}: {order.note}")
+        faults = fault_columns(columns)
+        good = [name for name in columns if name not in faults]
+        for group in filter(None, (faults, good)):
+            order = order_of(words.values(), faults if group is faults else [])
+            if order is None:
+                continue
+            for column in group:
+                codes[column] = _places_of(table, column, order.labels)
+                labels[column] = order.labels
+            if not order.ordered:
+                unordered.add(order.labels)
+            for note in filter(None, (order.note, order.remark)):
+                notes.append(f"{', '.join(group)}: {note}")
+            notes += _notes_on_property(group, order)
     return replace(
         table,
         rows=_with_codes(table.rows, codes),
@@ -335,6 +322,29 @@ def _with_other_labels(table: InitTable, judging: Collection[str]) -> InitTable:
         notes=notes,
         copied=True,
     )
+
+
+def _places_of(
+    table: InitTable, column: str, labels: Sequence[str]
+) -> list[int | None]:
+    """Return the place of each row's label among some labels."""
+    place_of = {plain_label(word): place for place, word in enumerate(labels)}
+    return [place_of.get(plain_label(cell)) for cell in cells_of(table.rows, column)]
+
+
+def _notes_on_property(columns: Sequence[str], order: LabelOrder) -> Iterator[str]:
+    """Yield the note on yes and no that answer a question of which nobody knows whether
+    yes is good.
+    """
+    if order.note or not order.ordered or not are_answers(order.labels):
+        return
+    asking = [name for name in columns if asks_for_property(name)]
+    if asking:
+        no, yes = order.labels
+        yield (
+            f"{listed(asking)}: it is not known whether {yes} is good; it counts as "
+            f"the good label (--labels {yes},{no} says otherwise)"
+        )
 
 
 def _has_scores(table: InitTable) -> bool:
@@ -446,51 +456,13 @@ def _labels_by_column(
         whose = used if may_rate or column in judging else others
         words = _words_in(table.rows, column)
         if whose is used:
-            _check_one_of_two(table, column, words)
-            _check_one_label(table, column, words)
+            check_one_of_two(table, column, words)
+            check_one_label(table, column, words)
         whose[column] = words
     for column, words in others.items():
         if any(_rate_the_same(column, words, name, used[name]) for name in [*used]):
             used[column] = words
     return used
-
-
-def _check_one_label(table: InitTable, column: str, words: Mapping[str, str]) -> None:
-    """Raise UserError for cells with several labels each, `facts; tone`, beside cells
-    with one of them.
-    """
-    parts_of: dict[str, list[str]] = {}
-    for word in words:
-        parts_of[word] = [part.strip(" []\"'") for part in re.split(r"[;,|]", word)]
-    times = Counter(chain.from_iterable(parts_of.values()))
-    for word, as_written in words.items():
-        parts = parts_of[word]
-        # Each part stands in another cell, too: alone, or beside other parts.
-        if len(parts) > 1 and all(times[part] > 1 for part in parts):
-            raise UserError(
-                "cells of this column have several labels each",
-                where=f"{table.file}, column {column}",
-                got=as_written,
-                allowed="one label in a cell",
-                todo="make a column for each label, for people and for the judge, with "
-                f"1 or 0: {column}_{slug(parts[0])}",
-            )
-
-
-def _check_one_of_two(table: InitTable, column: str, words: Mapping[str, str]) -> None:
-    """Raise UserError for choices among three or more texts, which the columns A, B
-    and C have.
-    """
-    names = {name.casefold() for name in table.columns}
-    chosen = [word for word in words if word in names]
-    if len(chosen) > 2:
-        raise UserError(
-            "these are choices among more than two texts, and audit compares two",
-            where=f"{table.file}, column {column}",
-            got=", ".join(words[word] for word in chosen),
-            todo="make a row for each two texts of a question, with both texts "
-            "(text_a, text_b) and the choice between them (A, B, tie)",
-        )
 
 
 def _rate_the_same(
@@ -560,7 +532,7 @@ def _label_words(rows: Sequence[TableRow], column: str) -> list[str]:
     """
     words = []
     for cell in cells_of(rows, column):
-        word = str(cell).strip().lower()
+        word = plain_label(cell)
         # A cell that JSON types is no word.
         is_typed = isinstance(cell, bool | list)
         if is_typed or (word not in MISSING and word not in LABEL_CODES):

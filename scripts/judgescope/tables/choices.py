@@ -12,6 +12,45 @@ TIE: Final = 0
 """The choice of neither text."""
 
 
+_SIDES: Final = (
+    ("a", "b"),
+    ("1", "2"),
+    ("first", "second"),
+    ("left", "right"),
+    ("links", "rechts"),
+    ("erste", "zweite"),
+    ("gauche", "droite"),
+    ("premier", "second"),
+    ("premiere", "seconde"),
+    ("premiere", "deuxieme"),
+    ("izquierda", "derecha"),
+    ("primera", "segunda"),
+    ("primero", "segundo"),
+    ("esquerda", "direita"),
+    ("primeira", "segunda"),
+    ("sinistra", "destra"),
+    ("prima", "seconda"),
+    ("левый", "правый"),
+    ("слева", "справа"),
+    ("первый", "второй"),
+    ("左", "右"),
+    ("左边", "右边"),
+    ("左侧", "右侧"),
+    ("左側", "右側"),
+    ("第一个", "第二个"),
+    ("第一", "第二"),
+    ("왼쪽", "오른쪽"),
+    ("첫번째", "두번째"),
+    ("الأول", "الثاني"),
+    ("الأولى", "الثانية"),
+)
+SIDES: Final = tuple(
+    (without_accents(first), without_accents(second)) for first, second in _SIDES
+)
+"""Words that distinguish the two texts of a row, in the names of columns and in
+choices; without accents."""
+
+
 def larger(first: float | None, second: float | None) -> int | None:
     """The choice of the text with the larger score; None if one has no score.
 

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from judgescope.data.column_rows import cells_of
 from judgescope.data.rows import TableRow
+from judgescope.tables.choices import SIDES
 from judgescope.tables.spelling import filled_cells
 from judgescope.tables.words import classes_of, split_header
 
@@ -37,9 +38,7 @@ DRAWS: Final = frozenset(
     }
 )
 """Words before the number of a draw, in the header of a judge's column."""
-PAIRED_PARTS: Final = frozenset(
-    {"a", "b", "1", "2", "first", "second", "left", "right", "chosen", "rejected"}
-)
+PAIRED_PARTS: Final = frozenset(chain.from_iterable(SIDES)) | {"chosen", "rejected"}
 """Parts of headers that tell the two texts of a pair apart."""
 
 

@@ -17,6 +17,7 @@ from judgescope.cli.init.label_checks import (
     check_one_of_two,
     check_ones_clear,
 )
+from judgescope.cli.init.pair_checks import check_choices_clear, check_order_clear
 from judgescope.cli.init.pair_columns import has_choices, pairs_of
 from judgescope.cli.init.rating_columns import is_judge, is_mean, words_of
 from judgescope.cli.init.tables import InitTable, Label
@@ -57,6 +58,7 @@ def coded(
     table = _without_failures(table)
     pairs = pairs_of(table.rows, table.columns, named, judging)
     if pairs is not None:
+        check_order_clear(table, pairs, judging)
         rows = _with_codes(table.rows, pairs.choices)
         notes = list(table.notes)
         for column in pairs.other_order:
@@ -77,6 +79,7 @@ def coded(
             allowed=[*allowed, "a column's or a system's name"],
             todo="add a column of choices; leave the cell of a missing choice empty",
         )
+    check_choices_clear(table, named, judging)
     return _with_labels(table, judging)
 
 

@@ -12,13 +12,11 @@ from judgescope.cli.init.rating_columns import ALL, aspect_of, is_judge, words_o
 from judgescope.cli.init.vocabulary import ROLE_NOUNS, WORDS
 from judgescope.data.column_rows import cells_of
 from judgescope.data.rows import TableRow, word_of
-from judgescope.tables.choices import FIRST, SECOND, TIE, TIE_WORDS
+from judgescope.tables.choices import FIRST, SECOND, SIDES, TIE, TIE_WORDS
+from judgescope.tables.raters import is_given_name, is_numbered_rater
 from judgescope.tables.spelling import is_missing
-from judgescope.tables.words import english_names
+from judgescope.tables.words import classes_of, english_names
 
-SIDES: Final = (("a", "b"), ("1", "2"), ("first", "second"), ("left", "right"))
-"""Words that distinguish the two texts of a row, in the names of columns and in
-choices."""
 HEADER_SIDES: Final = (*SIDES, ("chosen", "rejected"))
 """Words that distinguish the two texts in the names of columns alone."""
 ARROW: Final = re.compile(r"([^<>=≈~]+)(>{1,3}|<{1,3}|={1,2}|≈|~)([^<>=≈~]+)")
@@ -54,6 +52,32 @@ def says_who_chose(column: str) -> bool:
     return bool(
         (WORDS.choices | WORDS.people).intersection(words_of(column))
     ) or is_judge(column)
+
+
+def unclear_choices(columns: Sequence[str]) -> dict[str, str]:
+    """Return the columns of choices that may be nobody's, and why: `first_shown`
+    beside `human_choice`.
+
+    >>> [*unclear_choices(["human_choice", "first_shown"])]
+    ['first_shown']
+    >>> unclear_choices(["winner", "anna", "R2"])
+    {}
+    """
+    clear = []
+    for column in columns:
+        if classes_of(column).get("person"):
+            clear.append(column)
+    if not clear:
+        clear = [name for name in columns if WORDS.choices & {*words_of(name)}]
+        why = "its header does not say that somebody chose"
+    else:
+        why = "others name people more clearly"
+    unclear = {}
+    for column in columns:
+        is_name = is_given_name(column) or is_numbered_rater(column)
+        if clear and column not in clear and not is_name:
+            unclear[column] = why
+    return unclear
 
 
 def aspect_named_in(column: str, aspects: Collection[str]) -> str:
@@ -255,14 +279,22 @@ def _codes(
 ) -> list[int | None] | None:
     """Return the choices of a column; None if a cell is not a choice."""
     codes: list[int | None] = []
-    for row in rows:
+    zeros = []
+    for place, row in enumerate(rows):
         if is_missing(row.get(column)):
             codes.append(None)
             continue
         code = code_of(row, column, systems, texts)
-        if code is None:
+        if code is None and word_of(row.get(column)) == CODES[TIE][0]:
+            zeros.append(place)
+        elif code is None:
             return None
         codes.append(code)
+    # 0 is a tie beside 1 and 2; beside 1 alone it may be the first text.
+    if zeros and not {FIRST, SECOND} <= set(codes):
+        return None
+    for place in zeros:
+        codes[place] = TIE
     return codes
 
 

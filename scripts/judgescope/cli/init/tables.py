@@ -16,6 +16,7 @@ from judgescope.cli.init.pair_columns import (
     CODES,
     PairColumns,
     aspect_named_in,
+    unclear_choices,
 )
 from judgescope.cli.init.rating_columns import is_judge, judges_of
 from judgescope.cli.init.roles import Guess
@@ -163,16 +164,28 @@ class InitTable:
         scored = []
         ratings: dict[str, list[str]] = {}
         english = english_names(self.columns)
+        others = []
         for column in free:
-            name = english.get(column, column)
-            if is_judge(name) or column in self.compared_scores:
+            if is_judge(english.get(column, column)) or column in self.compared_scores:
                 scored.append(column)
+            else:
+                others.append(column)
+        unclear = unclear_choices([english.get(name, name) for name in others])
+        unused = dict(guessed.unused)
+        for column in others:
+            name = english.get(column, column)
+            if name in unclear:
+                unused[column] = unclear[name]
             else:
                 aspect = aspect_named_in(name, self.aspects)
                 ratings.setdefault(aspect, []).append(column)
         judges = judges_of(scored, ratings)
         return replace(
-            guessed, ratings=ratings, judges=judges, choice_words=self.pairs.words
+            guessed,
+            ratings=ratings,
+            judges=judges,
+            choice_words=self.pairs.words,
+            unused=unused,
         )
 
     def labels_of(self, columns: Guess, stated: Collection[str]) -> dict[str, Label]:

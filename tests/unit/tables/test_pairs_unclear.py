@@ -1,0 +1,124 @@
+"""Tables of two texts a row: choices in codes that may mean either text, columns that
+say which text was shown first, and ratings of which nobody knows what they rate.
+"""
+
+import csv
+import random
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from judgescope.cli.audit.table import draft_of
+from judgescope.cli.init.cards import StudyDraft
+from judgescope.cli.init.open_readings import UnclearColumns
+from judgescope.cli.main import command_line
+from judgescope.core.errors import UserError
+
+ROWS = 30
+
+
+def audited(file: Path, *words: str) -> StudyDraft:
+    return draft_of(command_line().parse_args(["audit", str(file), *words]), {})
+
+
+def compared(
+    file: Path,
+    choices: Sequence[object],
+    headers: Sequence[str] = ("human_winner", "judge_winner"),
+    texts: tuple[str, str] = ("response_a", "response_b"),
+    more: Mapping[str, Callable[[int], object]] | None = None,
+) -> Path:
+    drawn = random.Random(7)
+    more = more or {}
+    with file.open("w", encoding="utf-8", newline="") as lines:
+        writer = csv.writer(lines)
+        writer.writerow([*texts, *headers, *more])
+        for at in range(ROWS):
+            both = [f"The {side} text of {at} is long enough" for side in "AB"]
+            cells = [choices[at % len(choices)], drawn.choice(choices)]
+            writer.writerow([*both, *cells, *(cell(at) for cell in more.values())])
+    return file
+
+
+@pytest.mark.parametrize(
+    "choices", [[0, 1], [1, -1, 0], [1, 2, 3], [1, 2, 3, 4, 5], ["A", "B", "D"]]
+)
+def test_codes_that_may_mean_either_text_are_refused(
+    choices: list[object], tmp_path: Path
+) -> None:
+    with pytest.raises(UserError, match="which of them each of these cells") as ended:
+        audited(compared(tmp_path / "t.csv", choices))
+    assert "column human_winner" in ended.value.where
+
+
+def test_zero_beside_one_and_two_is_a_tie(tmp_path: Path) -> None:
+    draft = audited(compared(tmp_path / "t.csv", [1, 2, 0]))
+    assert draft.columns.texts == ["response_a", "response_b"]
+    assert [row["human_winner"] for row in draft.table.rows[:3]] == [1, 2, 0]
+
+
+@pytest.mark.parametrize(
+    ("texts", "choices"),
+    [
+        (("Antwort links", "Antwort rechts"), ["links", "rechts", "gleich"]),
+        (("réponse gauche", "réponse droite"), ["gauche", "droite", "égalité"]),
+        (("respuesta izquierda", "respuesta derecha"), ["izquierda", "derecha"]),
+        (("左侧回答", "右侧回答"), ["左", "右", "平局"]),
+        (("первый ответ", "второй ответ"), ["первый", "второй", "ничья"]),
+    ],
+)
+def test_sides_are_named_in_any_language(
+    texts: tuple[str, str], choices: list[str], tmp_path: Path
+) -> None:
+    draft = audited(compared(tmp_path / "t.csv", choices, texts=texts))
+    assert draft.columns.texts == list(texts)
+    assert draft.table.rows[1]["human_winner"] == 2
+
+
+@pytest.mark.parametrize(
+    ("header", "cells"),
+    [("flipped", ["yes", "no"]), ("display_order", ["A|B", "B|A"]), ("shown", "AB")],
+)
+def test_choices_of_texts_shown_in_two_orders_are_asked_about(
+    header: str, cells: Sequence[str], tmp_path: Path
+) -> None:
+    def shown(at: int) -> str:
+        return cells[at // 3 % 2]
+
+    file = compared(tmp_path / "t.csv", ["A", "B"], more={header: shown})
+    with pytest.raises(UnclearColumns) as ended:
+        audited(file)
+    assert f"column {header}" in ended.value.where
+    [option] = ended.value.options
+    assert audited(file, *option.words).columns.rated == ["human_winner"]
+
+
+def test_an_order_in_which_the_columns_stand_is_clear(tmp_path: Path) -> None:
+    lines = ["answer_a,answer_b,human,judge,order"]
+    for at in range(ROWS):
+        texts = [f"The first text of {at // 2}", f"The other text of {at // 2}"]
+        texts = texts[::-1] if at % 2 else texts
+        lines.append(",".join([*texts, "AB"[at % 2], "AB"[at // 2 % 2], "xy"[at % 2]]))
+    file = tmp_path / "t.csv"
+    file.write_text("\n".join(lines), encoding="utf-8")
+    assert audited(file).columns.texts == ["answer_a", "answer_b"]
+
+
+def test_a_column_beside_named_choices_is_nobodys(tmp_path: Path) -> None:
+    more = {"longer": lambda at: "AB"[at // 5 % 2]}
+    draft = audited(compared(tmp_path / "t.csv", ["A", "B", "tie"], more=more))
+    assert draft.columns.rated == ["human_winner"]
+    assert "longer" in draft.columns.unused
+
+
+def test_ratings_beside_two_texts_are_asked_about(tmp_path: Path) -> None:
+    headers = ("human_score", "judge_score")
+    file = compared(tmp_path / "t.csv", [1, 2, 3, 4, 5], headers)
+    with pytest.raises(UnclearColumns) as ended:
+        audited(file)
+    assert [option.words for option in ended.value.options] == [
+        ["--text", "response_a"],
+        ["--text", "response_b"],
+    ]
+    assert audited(file, "--text", "response_b").columns.text == "response_b"

@@ -76,7 +76,7 @@ _FOREIGN_WORD: Final = re.compile(
     r"|нет|точнее|вернее|поправка|不|いや|いいえ|更正|訂正"
 )
 """Every other correction has one of these words."""
-_ADJACENT: Final = re.compile(r"[\s*_\"'`)\]}.,;:!?…–—-]{0,12}")
+_ADJACENT: Final = re.compile(r"[\s*_\"'`()\]}.,;:!?…–—-]{0,12}")
 _NAME_BEFORE: Final = re.compile(
     r"(?<!reason)(?<!rationale)(?<!explanation)(?<!comment)(?<!edit)(?<!update)"
     r"(?<!note)[*_]{0,3}:[\s*_\"'`>-]{0,6}\Z"
@@ -94,6 +94,12 @@ NOTHING: Final = re.compile(
     r"|(?:there is )?no (?:rating|score|verdict|choice|answer))\b"
 )
 """What takes a verdict back without another: `Rating: 4. Scratch that.`"""
+UNABLE: Final = re.compile(
+    r"[\s*_]{0,3}i (?:cannot|can't|can not|won't|am unable to|am not able to) "
+    r"(?:really |fairly |actually )?"
+    r"(?:rate|score|grade|judge|evaluate|assess|decide|choose|pick|tell)\b"
+)
+"""What takes a verdict back behind any words of a correction."""
 MOST: Final = 50
 """The maximum number of corrections that are read; a longer reply turns in circles."""
 

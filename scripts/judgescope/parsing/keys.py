@@ -390,6 +390,7 @@ def chosen(
     cannot be read is not replaced by a lower rank. Parts that differ give none.
     """
     statements = list(statements)
+    numbered = _numbered_names(statements) if menu.parts else frozenset()
     ranked: dict[Rank, list[tuple[Statement, Judgment]]] = {}
     about: list[tuple[Statement, Judgment]] = []
     for statement in statements:
@@ -399,6 +400,8 @@ def chosen(
                 about.append((statement, spoken))
             continue
         rank = rank_of(statement.names, menu.nouns)
+        if statement.names in numbered:
+            rank = max(rank, Rank.PART)
         if rank is Rank.NEVER or (rank >= Rank.LOOSE and not menu.parts):
             continue
         read = menu.read(statement.value)
@@ -434,6 +437,22 @@ def chosen(
 
 
 _SIDES: Final = word_set("a b 1 2 first second")
+_NUMBER_IN_NAME = re.compile(r"(?<![^\W\d_])(?:[a-d](?![^\W_])|\d{1,2}(?!\d))")
+
+
+def _numbered_names(statements: list[Statement]) -> frozenset[tuple[str, ...]]:
+    """Return the names that differ only in a number or a letter: those of parts.
+
+    `{"model_a_score": 4, "model_b_score": 2}`, `{"score_1": 4, "score_2": 4}`
+    """
+    alike: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
+    for statement in statements:
+        folded = tuple(name.lower() for name in statement.names)
+        plain = tuple(_NUMBER_IN_NAME.sub("#", name) for name in folded)
+        if plain != folded:
+            alike.setdefault(plain, set()).add(statement.names)
+    several = [names for names in alike.values() if len(names) > 1]
+    return frozenset[tuple[str, ...]]().union(*several)
 
 
 def _is_off_scale_part(statement: Statement, rank: Rank, read: Judgment) -> bool:

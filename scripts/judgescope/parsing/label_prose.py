@@ -6,7 +6,7 @@ from judgescope.parsing import labels as label_values
 from judgescope.parsing.glance import Glance, glance
 from judgescope.parsing.judgment import Judgment
 from judgescope.parsing.keys import Statement, chosen
-from judgescope.parsing.label_sentences import label_of_sentence
+from judgescope.parsing.label_sentences import label_of_clauses, label_of_sentence
 from judgescope.parsing.lines import line_values
 from judgescope.parsing.rating_corrections import corrected, has_correction
 from judgescope.parsing.rating_grammar import WATCHED, Grammar
@@ -44,6 +44,8 @@ def read_label(answer: str, plain: str, grammar: Grammar) -> ProseVerdict:
         verdict = _label_in_prose(answer, visible, seen, grammar)
     if verdict.judgment is None:
         verdict = label_of_sentence(answer, visible, grammar, 0, len(visible))
+    if verdict.judgment is None:
+        verdict = label_of_clauses(answer, visible, grammar)
     return corrected(verdict, answer, visible, seen, grammar)
 
 

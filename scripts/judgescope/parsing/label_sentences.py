@@ -26,6 +26,31 @@ _PASSES = re.compile(
 """`It passes`, `this does not pass`, `I would pass this`. What it should do is open."""
 
 
+_CLAUSE = re.compile(r"[.;!?\n]+|,\s(?=not\s)")
+
+
+def label_of_clauses(answer: str, visible: str, grammar: Grammar) -> ProseVerdict:
+    """Return the label of a reply all of whose two or three clauses state it.
+
+    `The claim is not supported; it is unsupported.`
+    """
+    most_clauses = 3
+    none = ProseVerdict(None)
+    clauses = [clause.strip() for clause in _CLAUSE.split(visible)]
+    clauses = [clause for clause in clauses if clause]
+    if not 1 < len(clauses) <= most_clauses:
+        return none
+    known = label_values.vocabulary(grammar.scale)
+    indices = {label_values.index_of_sentence(clause, known) for clause in clauses}
+    index = indices.pop()
+    if indices or index is None:
+        return none
+    value = grammar.scale.value_of(index)
+    label = grammar.scale.labels[index]
+    judgment = Judgment("ok", "stated", value, label, None, answer)
+    return ProseVerdict(judgment, None, 0, len(visible))
+
+
 def label_of_sentence(
     answer: str, visible: str, grammar: Grammar, start: int, end: int
 ) -> ProseVerdict:

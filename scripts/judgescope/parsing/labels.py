@@ -49,17 +49,23 @@ _ASKED = re.compile(
     r"|overall|final|a|an) )+"
 )
 _DENIED = re.compile(
-    r"\A(?:(?:is|it|this|that|the|be|was|does|did|text|answer|response|reply) )*"
+    r"\A(?:(?:is|it|this|that|the|be|was|does|did|text|answer|response|reply|claim"
+    r"|statement|summary|sentence) )*"
     r"(?:not|no|never|non|isn't|wasn't|cannot be called|can't be called|does not"
     r"|doesn't|did not|didn't|far from|anything but|hardly|not quite|not a|not an"
     r"|never a|no longer) (?:an? |be |being )?(?P<rest>.*)",
     re.DOTALL,
 )
 _IT_IS = re.compile(
-    r"\A(?:(?:it|this|that|the (?:answer|text|response|reply|output))(?:'s| is| was)"
-    r"|is)"
+    r"\A(?:(?:it|this|that|(?:the|this) (?:answer|text|response|reply|output|claim"
+    r"|statement|summary|sentence))(?:'s| is| was)|is)"
     r"(?: an?| the)? ",
 )
+_BY_SOURCE = re.compile(
+    r" (?:by|with|to|in) (?:the|its) (?:given |provided |cited |original )?"
+    r"(?:source|document|article|context|text|evidence|passage|reference|facts)\Z"
+)
+"""What a label is about: `supported by the source`, `faithful to its context`."""
 _JOINT = re.compile(r"(?<=[^\W_])[\s_-]+(?=[^\W_])")
 _BEGIN = re.compile(r"[^\W_]|[-+]\d")
 """How a label begins behind its marks."""
@@ -202,11 +208,11 @@ def index_of_sentence(bare: str, known: Vocabulary) -> int | None:
 
     >>> known = vocabulary(Scale(0, 1, 1, ("fail", "pass"), words=(("fail", 0),
     ... ("pass", 1))))
-    >>> sentences = ("it is a pass", "not a pass", "fail it")
+    >>> sentences = ("it is a pass", "not a pass", "fail it", "pass in the text")
     >>> [index_of_sentence(words, known) for words in sentences]
-    [1, 0, None]
+    [1, 0, None, 1]
     """
-    bare = _IT_IS.sub("", bare, count=1)
+    bare = _BY_SOURCE.sub("", _IT_IS.sub("", bare, count=1))
     if bare in known.words:
         return known.words[bare]
     denied = _DENIED.match(bare)

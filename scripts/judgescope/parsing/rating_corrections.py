@@ -6,6 +6,7 @@ from functools import lru_cache
 from judgescope.parsing.corrections import (
     NOTHING,
     TAKEN_BACK,
+    UNABLE,
     Correction,
     corrections,
     has_correction_word,
@@ -38,7 +39,8 @@ _STATED = (
     rf"[\s*_\"'`(]{{0,6}}(?:{_STATES})?(?:just |only |more like |rather )?(?:an? )?"
     rf"(?:{FIRMNESS} )?VALUE{UNIT}"
     r"(?!,?\s(?:if|were|too|unless|had|provided|only (?:if|for|when))\b)"
-    r"(?=[\W_]*\Z|[*_\"'`]{0,3}\s?[.!;,](?:\s|\Z)|\s*\n"
+    r"(?=[\W_]*\Z|[*_\"'`]{0,3}\s?[.!;,)](?:[\s.,;!]|\Z)|\s*\n"
+    r"|[*_\"'`]{0,3}:\s[a-z]"
     r"|\s(?:because|since|as)\b"
     r"|\s[–—-]\s(?!(?:that|this|those|these|they)(?:'s| is| are| was| were)\b)"
     r"|\safter all\b|\s(?:is|seems|would be) (?:fair|fairer|better|right"
@@ -171,6 +173,8 @@ def _replaced(
 def _is_taken_back(each: Correction, visible: str, scale: Scale) -> bool:
     """Return whether a correction without a value leaves none."""
     if not scale.words and _TOO_MUCH.match(visible, each.start, each.end):
+        return True
+    if UNABLE.match(visible, each.start, each.end):
         return True
     nothing = NOTHING.match(visible, each.start, each.end)
     return each.firm and not each.wish and nothing is not None

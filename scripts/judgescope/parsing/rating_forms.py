@@ -33,6 +33,8 @@ _GIVE = (
     r"ing)|"
     rf"gets?|getting|say|is|be|(?:it|this|that|one)'s)"
     rf"(?:{_OBJECT}(?:\s+(?:only|just))?{_ARTICLE}|{_IT})"
+    r"|(?:lands?|settles?|sits|ends?\s+up|comes?\s+(?:in|out))\s+(?:at|on|as|with)"
+    rf"{_ARTICLE}"
 )
 _DECIDE = (
     r"(?:(?:i|we|i'd|i'll)\s+(?:would\s+|will\s+)?(?:put|place)\s+(?:it|this|that|the)"
@@ -63,7 +65,8 @@ _SENTENCE_START = r"(?:\A|[.!?;\n]\s{0,2})[ \t*_\"']{0,4}"
 _AWARDED = (
     rf"(?:(?:it|this|the\s{TEXT})\s(?:{SURELY}\s)?"
     r"(?:earns|gets|receives|scores|deserves|merits)"
-    r"|(?:i|we)(?:'d|'ll|\swould|\swill)?\s(?:give|award|assign))"
+    r"|(?:i|we)(?:'d|'ll|\swould|\swill)?\s(?:give|award|assign)"
+    rf"(?:\s(?:it|them|(?:this|that|the)(?:\s{TEXT})?))?)"
 )
 _REMARK = (
     r"rationale|explanation|reason(?:ing)?|justification|analysis|evidence|comment|"
@@ -97,7 +100,8 @@ FORMS = {
     "fraction": rf"(?<![\w./-])(?=(?:{DIGITS}|{NUMBER_WORD})"
     rf"{MARKS}{OVER}\s*(?:/\s*|out\s+{OF})TOP{END})VALUE{STOP}",
     # a line or a last sentence `Coherence: 4`; counts (`Sentences: 4`) are not verdicts
-    "named_line": r"(?m)(?:^|[.!?;](?:\s{1,2}|(?=[^\x00-\x7f])))[ \t*_#>\"'{-]{0,8}"
+    "named_line": r"(?m)(?:^|[.!?;][\"']?(?:\s{1,2}|(?=[^\x00-\x7f])))"
+    r"[ \t*_#>\"'{-]{0,8}"
     rf"(?![^:\n]{{0,40}}\b(?:{COUNTS})\b){_NAME_OF_LINE}"
     rf"(?<![a-rt-z]s)[*_\"'`]{{0,4}}"
     rf"{BRACKETED}\s?[:=]VALUE[ \t*_\"'`}}\].,]{{0,24}}$(?(below){ONE_NUMBER}|)",
@@ -116,7 +120,8 @@ FORMS = {
     r"\s?:VALUE[.;,](?=[^\x00-\x7f])",
     # `Die Bewertung ist 4`, `Итоговая оценка - 4`, `评分是4`
     "named_word": rf"(?m)^[ \t*_#>\"'{{-]{{0,8}}(?:[^\W\d_]{{1,20}}\s){{0,3}}"
-    rf"[^\W\d_a-z]{{0,8}}?(?:{_FOREIGN})[*_\"'`]{{0,4}}(?:\s[^\W\d_]{{1,12}})?"
+    rf"[^\W\d_a-z]{{0,8}}?(?:{_FOREIGN}|nota|note(?=(?:\s[a-z]{{1,12}})?\sest\b))"
+    r"[*_\"'`]{0,4}(?:\s[^\W\d_]{1,12})?"
     r"(?:\s[-–—]{1,2}\s|\s?(?:是|为|為|は|는|은)\s?|\s(?:ist|es|è|é|est|is|jest|är|er)"
     rf"(?=\s))VALUE{UNIT}{STOP}",
     # `The coherence is 3 (good).`: a value and its meaning in brackets; counts are not

@@ -185,7 +185,8 @@ def _labelled(value: str, *, alone: bool = False) -> str:
         r"|[^.\n\d:=()]{1,60}?(?:[:=]|"
         r"(?P<far>\b(?:is|(?<!out\s)(?<!scale\s)of|would\s+be)\b))))"
         rf"{value}(?(below)(?=[ \t*_.]*(?:\n|\Z)|\s+[(–—-]){ONE_NUMBER}"
-        rf"|(?(explicit)(?!\s+of\b)|"
+        # `Rating 1: 3` is the third of several
+        r"|(?(explicit)(?!\s+of\b)|(?!\s?[:=]\s?\d[\d./]*\s?(?:[.,;\n]|\Z))"
         rf"{STOP}))"
     )
 
@@ -204,7 +205,10 @@ def _echo(scale: Scale, labels: dict[str, int]) -> str:
     regarded = r"\s(?:for|on|in)\s(?:[a-z]+\s){0,3}[a-z]+(?:,|;|\sand|\sbut){1,2}\s"
     return (
         rf"(?<![\w.])(?:(?P<scale>{high}[- ]point\b(?:\s+likert)?(?:\s+scale)?"
-        rf"|{low}{gloss}(?:{between}){high}{gloss}{END})"
+        rf"|{low}{gloss}(?:{between}){high}{gloss}{END}"
+        # the top before the value: `5点中4点`, `5 üzerinden 4`
+        rf"|{high}\s{{0,2}}[点點分점]?(?:üzerinden|中的?|満点中?|만점에|में\s?से)"
+        rf"\s{{0,2}}(?=\d)|满分\s?{high}\s?[分点]?\s?,\s?(?=\d))"
         rf"|{DIGITS}(?:(?:-|\.{{2,3}}|…|\s?[–—~]\s?|\s+to\s+){DIGITS}"
         rf"|(?:,\s*{DIGITS})+"
         rf"|(?:[ \t]{{0,4}}[/|\n][ \t]{{0,4}}{DIGITS}){{2,}})"

@@ -39,12 +39,12 @@ WORD_END = r"(?![^\W_]|-\w)"
 OF = r"of\s+(?:a\s+(?:possible|maximum|total)\s+(?:of\s+)?)?"
 SLASH = (
     rf"(?:\s*(?:/\s*|\(?(?:out\s+)?{OF})"
-    r"|\s+(?:von|sur|su|из|av|af|van|sobre|trên|dari|üzerinden)\s+|\s+de\s+(?=\d))"
+    r"|\s+(?:von|sur|su|из|av|af|van|sobre|trên|dari|من|از|מתוך|จาก|στα|na|z)\s+|\s+de\s+(?=\d))"
 )
 _TOP = rf"{DIGITS}{END}|(?:{NUMBER_WORD}){WORD_END}"
 # between a value and its denominator
 OVER = r"(?:\s+(?:points?|stars?)(?=\s+out\b|\s?/))?"
-_MAY_HAVE_DENOMINATOR = r"(?=\s*[/(%o]|\s+[psvatdиü])"
+_MAY_HAVE_DENOMINATOR = r"(?=\s*[/(%o]|\s+[psvatdиماמจσnz])"
 """How what stands between a value and its denominator begins: most values have none."""
 _DENOMINATOR = (
     rf"(?:{_MAY_HAVE_DENOMINATOR}{OVER}{SLASH}(?P<top>{_TOP})|\s?(?P<percent>%))"

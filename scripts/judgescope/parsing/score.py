@@ -46,6 +46,12 @@ from judgescope.parsing.rating_matches import (
     reading_of,
     start_of_value,
 )
+from judgescope.parsing.rating_parts import (
+    is_one_of_bracketed,
+    overall_in_list,
+    overall_of_parts,
+    rate_parts,
+)
 from judgescope.parsing.rating_search import (
     ProseVerdict,
     labelled_ratings,
@@ -73,7 +79,7 @@ FEW_WORDS = 2
 _RATED_ALONE = re.compile(r"[\W_]*\d(?:\.\d+)?(?:\s?/\s?\d+)?[\W_]*")
 
 
-@parser("score", 15, needs_scale=True)
+@parser("score", 16, needs_scale=True)
 def read_score(text: str, scale: Scale) -> Judgment:
     """Return the last labelled rating; without one, that of the first matching pattern.
 
@@ -190,6 +196,8 @@ def _read_visible(
     if ratings:
         if len(ratings) > 1 and is_walk(ratings, grammar):
             return ProseVerdict(Judgment("unparsed", "enumerated"))
+        if len(ratings) > 1 and rate_parts(ratings, grammar):
+            return ProseVerdict(Judgment("unparsed", SEVERAL))
         if len(labelled) > 1 and _is_open(labelled, visible, grammar):
             return ProseVerdict(Judgment("unparsed", "contradiction"))
         last = ratings[-1]
@@ -201,17 +209,34 @@ def _read_visible(
         form, match = spoken
         judgment = _reading(form, match, answer, visible, seen, grammar)
         return ProseVerdict(judgment, None, *match.span())
+    return _unlabelled_verdict(answer, visible, seen, grammar)
+
+
+def _unlabelled_verdict(
+    answer: str, visible: str, seen: Glance, grammar: Grammar
+) -> ProseVerdict:
+    """Return the verdict of the first form of ratings without a label that matches."""
     for form, match in unlabelled_ratings(grammar, visible):
+        if form == "trailing" and is_one_of_bracketed(visible, match, grammar):
+            return ProseVerdict(Judgment("unparsed", SEVERAL))
         if form.startswith("named"):
-            if _has_other_parts(visible, match):
-                return ProseVerdict(Judgment("unparsed", SEVERAL))
+            whole = overall_of_parts(visible, match, grammar)
+            if whole is None or (whole is match and _has_other_parts(visible, match)):
+                both = rates_both_sides(visible)
+                rule = SCORES_OF_SIDES if both else SEVERAL
+                return ProseVerdict(Judgment("unparsed", rule))
+            match = whole
             behind = start_of_value(match)
             unread = _last_named(visible, behind, seen, short=True)
             if unread is not None:
                 return ProseVerdict(Judgment("unparsed", UNREAD), unread)
         judgment = _reading(form, match, answer, visible, seen, grammar)
         return ProseVerdict(judgment, None, *match.span())
-    return ProseVerdict(None)
+    listed = overall_in_list(visible, grammar) if seen.several_numbers else None
+    if listed is None:
+        return ProseVerdict(None)
+    judgment = _reading("named_line", listed, answer, visible, seen, grammar)
+    return ProseVerdict(judgment, None, *listed.span())
 
 
 def _reading(

@@ -273,7 +273,7 @@ def test_a_verdict_is_read_by_a_named_rule(
         "ok",
         value,
         rule,
-        "score@15",
+        "score@16",
     )
 
 
@@ -688,10 +688,10 @@ def test_a_choice_is_read_where_it_is_clear(
 
 def test_the_versions_tell_that_replies_are_read_differently() -> None:
     changed = {
-        "score": 15,
-        "result": 14,
-        "annotation": 13,
-        "merged": 8,
+        "score": 16,
+        "result": 15,
+        "annotation": 14,
+        "merged": 9,
         "choice": 13,
         "errors": 6,
     }

@@ -68,7 +68,40 @@ _ANOTHER = re.compile(
 )
 
 
-def _leading(folded: str, tie: str) -> SideInText | str | None:
+_OPTION = re.compile(r"\s*[*_\"'`]{0,4}\(?(?P<letter>[a-d])\)[*_\"'`]{0,4}\s+(?=\w)")
+"""The letter of an option before its text: `(A) Response A is better.`"""
+
+
+def option(folded: str, tie: str) -> SideInText | str | None:
+    """Return the choice of a reply that repeats an option of the prompt, letter and
+    text; letter and text must agree.
+
+    >>> option("(a) response a is better.", "")[0].side
+    'a'
+    >>> option("(b) response a is better.", "")
+    'contradiction'
+    """
+    begin = _OPTION.match(folded)
+    if begin is None:
+        return None
+    letter = begin["letter"]
+    labelled = "tie" if tie and letter == tie else letter
+    rest = folded[begin.end() :]
+    for find in (alone, _concluding, sentence, compared):
+        stated = find(rest, tie)
+        if isinstance(stated, str):
+            return stated
+        if stated is None:
+            continue
+        reading, _, end = stated
+        if labelled in SIDES.values() and reading.side != labelled:
+            return "contradiction"
+        if labelled == reading.side:
+            return reading, 0, begin.end() + end
+    return None
+
+
+def leading(folded: str, tie: str) -> SideInText | str | None:
     """Return the choice that begins a reply, with its reason behind it."""
     related = RELATION.match(folded)
     if related and _BEGINS.match(folded, related.end()):
@@ -124,6 +157,20 @@ _CLAIMED = re.compile(
 """Words with which a last sentence reports another's choice."""
 
 
+_WITHIN: Final = (" of", " in", " from", " by", " within", " behind")
+_OF_TEXT = re.compile(rf"\b(?:quality|performance|work|writing|one|{TEXT})\s\w+\Z")
+"""What belongs to a side and stands for it: `the quality of text B is better`."""
+
+
+def _is_within(before: str) -> bool:
+    """Return whether something in a text is said to be better, not the text.
+
+    >>> _is_within("the team in"), _is_within("the answer from"), _is_within("so")
+    (True, False, False)
+    """
+    return before.endswith(_WITHIN) and _OF_TEXT.search(before) is None
+
+
 def _concluding(folded: str, _tie: str) -> SideInText | None:
     """Return the choice with which the last sentence ends."""
     end = len(folded.rstrip(_EDGE))
@@ -133,6 +180,8 @@ def _concluding(folded: str, _tie: str) -> SideInText | None:
     if match is None or _OPEN_CASE.search(folded, start, end):
         return None
     if _CLAIMED.search(folded, start, match.start() + 1):
+        return None
+    if _is_within(folded[start : match.start()]):
         return None
     if not unquoted([match], folded):
         return None
@@ -235,7 +284,23 @@ def _last_line(folded: str, tie: str) -> SideInText | None:
     tied = re.search(r"(?:^|[.!?;\n]\s?)([^.!?;\n]{1,60})[.!\s]*\Z", folded)
     if tied and PLAIN_TIE.fullmatch(tied[1]):
         return SideReading("tie"), tied.start(1), end
-    return None
+    return _tie_behind_reason(folded, end)
+
+
+_SO = re.compile(r",\s(?:so|hence|thus|therefore|making)\s([^.,!?;\n]{1,60})[.!\s]*\Z")
+_MADE_TIE = re.compile(r"(?:it|this)\s(?:an?\s)?(?:tie|draw)")
+
+
+def _tie_behind_reason(folded: str, end: int) -> SideInText | None:
+    """Return the tie at the end of a sentence: `Both cite the law, so it's a tie.`"""
+    so = _SO.search(folded)
+    if so is None or not (PLAIN_TIE.fullmatch(so[1]) or _MADE_TIE.fullmatch(so[1])):
+        return None
+    first = max(0, so.start() - LONGEST_SENTENCE)
+    begin = max(folded.rfind(mark, first, so.start()) for mark in ".!?;\n")
+    if _OPEN_CASE.search(folded, max(begin, first), so.start()):
+        return None
+    return SideReading("tie"), so.start(1), end
 
 
 _BRACKET = re.compile(r"(?<=[.!?]\s)[\[(]{1,2}([ab12]|tie)[\])]{1,2}\W*\Z")
@@ -261,12 +326,30 @@ def unquoted_line(folded: str, start: int) -> bool:
     return not folded[start:].lstrip().startswith(">") or folded.count("\n>") < 2
 
 
+_OVERALL = re.compile(
+    r"[.!?;\n]\s{1,2}(?:(?:so|thus|hence|therefore|overall|in\s(?:sum|short|summary"
+    r"|conclusion|the\send|total)|all\sin\sall|on\sbalance)(?:,\s|\s))"
+    r"(?P<side>[^.!?;,\n]{1,40})[*_]{0,3}[.!][*_\s]*\Z"
+)
+"""Without a full stop, the sentence may have been cut: `Therefore, Output (a)`."""
+
+
+def _overall(folded: str, tie: str) -> SideInText | None:
+    """Return the choice that is a last sentence behind a conclusion: `Overall, B.`"""
+    last = _OVERALL.search(folded, max(0, len(folded) - 80))
+    if last is None or last["side"].isdigit():
+        return None
+    return _only_side(last["side"], last.start("side"), len(folded), tie)
+
+
 PROSE_FORMS: Final = (
     ("alone", alone),
     ("last_line", _last_line),
-    ("leading", _leading),
+    ("option", option),
+    ("leading", leading),
     ("concluding", _concluding),
     ("sentence", sentence),
     (COMPARED, compared),
+    ("overall", _overall),
 )
 """Rule -> how a choice without a name is found, in order of precedence."""

@@ -18,6 +18,7 @@ from judgescope.parsing.characters import first_of, fold, is_plain
 from judgescope.parsing.corrections import (
     NOTHING,
     TAKEN_BACK,
+    UNABLE,
     Correction,
     corrections,
     may_be_corrected,
@@ -27,12 +28,13 @@ from judgescope.parsing.keys import CHOICES, UNREAD, Menu, Rank, rank_of, words_
 from judgescope.parsing.labels import truth
 from judgescope.parsing.lines import line_values
 from judgescope.parsing.pair_comparisons import compared
-from judgescope.parsing.pair_prose import PROSE_FORMS, alone, sentence
+from judgescope.parsing.pair_prose import PROSE_FORMS, alone, leading, sentence
 from judgescope.parsing.pair_sides import (
     BRACKETS,
     CLOSE,
     LONGEST_SENTENCE,
     OPEN,
+    RELATION,
     SIDES,
     TEXT,
     SideReading,
@@ -53,7 +55,7 @@ SHORT_REFUSAL: Final = 300
 """The maximum number of characters of a refusal; longer replies discuss refusals."""
 
 
-@parser("choice", 13, options=("tie",))
+@parser("choice", 14, options=("tie",))
 def read_choice(text: str, _: Scale | None, *, tie: str = "") -> Judgment:
     """Return 1 for A, -1 for B, 0 for a tie; unparsed if no choice is made.
 
@@ -194,6 +196,7 @@ def _replaced(
     for find, text in (
         (alone, segment),
         (alone, clause[0] if clause else ""),
+        (leading, segment),
         (sentence, segment),
         (compared, segment),
     ):
@@ -201,7 +204,8 @@ def _replaced(
         if found is not None and not isinstance(found, str):
             judgment = _chosen(answer, found[0], "corrected", each.start, each.end)
             return ProseChoice(judgment, choice.start, each.end)
-    if choice.end and each.firm and NOTHING.match(segment):
+    nothing = NOTHING if each.firm else UNABLE
+    if choice.end and nothing.match(segment):
         return ProseChoice(Judgment("unparsed", TAKEN_BACK), choice.start, each.end)
     return choice
 
@@ -415,6 +419,8 @@ def _on_lines(folded: str, tie: str) -> Iterator[_Named]:
         name = line.statement.names[0]
         value = str(line.statement.value)
         rank = rank_of((name,), CHOICES)
+        if name in ("ranking", "order", "preference order") and RELATION.match(value):
+            rank = Rank.EXACT
         if rank >= Rank.LOOSE or len(name.split()) > 5 or line.match["sign"] == "?":
             continue
         if name.endswith("answer") and _ASKED.match(value):

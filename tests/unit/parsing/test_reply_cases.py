@@ -77,6 +77,7 @@ FILES = (
     "shapes.jsonl",
     "short.jsonl",
     "languages.jsonl",
+    "rounds.jsonl",
 )
 ALL = [case for name in FILES for case in cases(name)]
 

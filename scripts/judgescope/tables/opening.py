@@ -462,7 +462,7 @@ def _delimited(
     separator = separator_of(text, path.suffix.lower())
     if separator == "|":
         text = _without_rules(text)
-    skipped = 0
+    skipped = empty = 0
     first_line = text.partition("\n")[0].strip()
     if first_line.lower().startswith("sep=") and len(first_line) == len("sep=") + 1:
         separator = first_line[-1]
@@ -472,14 +472,18 @@ def _delimited(
         table.notes.append(f"cells are separated by {SEPARATORS[separator]}")
     first = _first_records(text, separator)
     width = _usual_width(first)
-    empty = 0
     second_header: list[str] | None = None
     header: list[str] | None = None
     lines = RowLines()
     table.lines = lines
+    footer: CellRecord | None = None
+    behind_gap = False
     for record in records(text, separator, path):
         cells = record.cells
-        if record.number <= skipped or not cells:
+        if record.number <= skipped:
+            continue
+        if not cells:
+            behind_gap = True
             continue
         if not any(cells):
             empty += 1
@@ -497,9 +501,17 @@ def _delimited(
         if cells == second_header:
             second_header = None
             continue
-        _check_width(record, header, path, separator)
+        if len(cells) == 1 < len(header) and behind_gap:
+            footer = footer or record
+            continue
+        _check_width(footer or record, header, path, separator)
+        behind_gap = False
         lines.add(record.number, record.begin)
         yield record.number, dict(zip(header, cells, strict=True))
+    if footer is not None:
+        table.notes.append(
+            f"row {footer.number} below the rows was skipped: {footer.cells[0][:60]}"
+        )
     if empty:
         rows = "row" if empty == 1 else "rows"
         table.notes.append(f"skipped: {empty} {rows} without a filled cell")

@@ -318,6 +318,7 @@ class WordedNumber:
             (rf"{number}\s+{word}", 1, 2),
             (rf"{number}\s*[(\[]{word}[)\]]", 1, 2),
             (rf"{word}\s*[(\[]{number}[)\]]", 2, 1),
+            (rf"[(\[]{number}[)\]]\s*{word}", 1, 2),
             (rf"{word}\s+[-–—:=]\s*{number}", 2, 1),
         )
         for pattern, value, words in patterns:

@@ -96,6 +96,7 @@ def is_total(cell: str) -> bool:
         return True
     words = [word for word in split_header(cell) if not word.isdigit()]
     spread = {"sd", "std", "stdev", "min", "max", "n", "count", "dev", "deviation"}
+    spread |= {"agreement", "correlation", "iaa", "variance"}
     beside = {"all", "overall", "grand", "row", "score", "scores", "rating", "value"}
     total = {word for word, known in known_words().items() if _has(known, "total")}
     says_so = any(word in total | spread | {"overall"} for word in words)

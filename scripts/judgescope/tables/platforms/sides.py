@@ -48,9 +48,21 @@ GENERAL: Final = frozenset(
 """Words of a score's name that say no aspect."""
 
 
+END_USERS: Final = frozenset(
+    {"client", "customer", "enduser", "patient", "student", "teacher", "user"}
+)
+"""Words for people who use a system, and may rate it."""
+
+
 def is_persons(name: str) -> bool:
-    """Whether the name of a score says that people gave it."""
-    return bool(classes_of(name).get("person"))
+    """Whether the name of a score says that people gave it, as `user_score` does.
+
+    >>> is_persons("feedback.user_score"), is_persons("feedback.llm_user_intent")
+    (True, False)
+    """
+    evidence = classes_of(name)
+    by_user = not END_USERS.isdisjoint(split_header(name))
+    return bool(evidence.get("person") or (by_user and not evidence.get("machine")))
 
 
 def is_machines(name: str) -> bool:

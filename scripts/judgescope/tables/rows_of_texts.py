@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from judgescope.data.column_rows import cells_of
 from judgescope.data.rows import TableRow
-from judgescope.tables.profile import profile
+from judgescope.tables.profile import ColumnProfile, profile
 from judgescope.tables.sides import MOST_RATERS
 from judgescope.tables.spelling import is_missing
 from judgescope.tables.words import RATING_CLASSES, classes_of, split_header
@@ -62,13 +62,21 @@ def _kind_of(rows: Sequence[TableRow], column: str) -> Joiner | None:
     beside = set(words) - {"id", "name", "item", "key"}
     if len(beside) != 1 or not beside <= CRITERIA | RATERS:
         return None  # most headers end here, before their cells are read
-    if profile(rows, column).kind not in {"label", "word", "text"}:
+    kind = profile(rows, column)
+    numbers_raters = kind.kind == "number" and _number_raters(kind)
+    if kind.kind not in {"label", "word", "text"} and not numbers_raters:
         return None
     if len(beside) == 1 and beside <= CRITERIA:
         return _of_criteria
     if len(beside) == 1 and beside <= RATERS:
         return _of_raters
     return None
+
+
+def _number_raters(cells: ColumnProfile) -> bool:
+    """Whether numbers may be those of raters: whole, and few."""
+    is_whole = all(number.is_integer() for number in cells.numbers)
+    return is_whole and 1 < cells.different <= MOST_RATERS
 
 
 def _grouped(

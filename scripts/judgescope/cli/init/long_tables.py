@@ -20,9 +20,10 @@ from judgescope.cli.init.tables import InitTable
 from judgescope.cli.init.vocabulary import WORDS
 from judgescope.core.errors import UserError
 from judgescope.core.names import NOT_JUDGED, slug
+from judgescope.data.column_rows import cells_by_row
 from judgescope.data.rows import TableRow
 from judgescope.tables.leaving_out import values_on_scale
-from judgescope.tables.profile import is_design
+from judgescope.tables.profile import is_design, profile
 from judgescope.tables.sides import MOST_RATERS, not_a_rating
 from judgescope.tables.words import classes_of
 
@@ -267,7 +268,8 @@ def _long(table: InitTable, free: Sequence[str]) -> LongColumns | None:
         words = set(words_of(column))
         is_number = numbers(table.rows, column) is not None
         is_rater = _is_named(words, raters, {"id", "name"})
-        if is_rater and ("id" in words or not is_number):
+        is_name = "id" in words or not is_number
+        if is_rater and (is_name or _numbers_raters(table, column)):
             roles.setdefault("rater", column)
         if words <= names and is_number:
             values.setdefault("", column)
@@ -283,6 +285,19 @@ def _long(table: InitTable, free: Sequence[str]) -> LongColumns | None:
     if not values:
         return None
     return LongColumns(rater, values, roles.get("aspect"), roles.get("kind"))
+
+
+def _numbers_raters(table: InitTable, column: str) -> bool:
+    """Return whether numbers are those of raters: texts repeat, and each number occurs
+    once with a text.
+    """
+    texts = [name for name in table.columns if profile(table.rows, name).kind == "text"]
+    if not texts:
+        return False
+    cells = [str(each) for each in cells_by_row(table.rows, texts)]
+    with_number = [str(each) for each in cells_by_row(table.rows, [*texts, column])]
+    repeats = 2 * len({*cells}) <= len(cells)
+    return repeats and len({*with_number}) == len(with_number)
 
 
 def _aspects_rated(table: InitTable, free: Sequence[str]) -> dict[str, str]:

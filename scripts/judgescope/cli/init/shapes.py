@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from judgescope.cli.init.column_values import columns_of, number, numbers
+from judgescope.cli.init.guess import longest
 from judgescope.cli.init.open_readings import UnclearColumns, readings_of_systems
 from judgescope.cli.init.preferences import with_choices
 from judgescope.cli.init.roles import Guess
@@ -143,12 +144,17 @@ def with_answers(table: InitTable, columns: Guess) -> tuple[InitTable, Guess]:
     Raises UserError if the same text is repeated: then rows may be of raters.
     """
     shared = columns.source or columns.columns_of("item")
-    if columns.system or columns.compared or not shared:
+    if columns.system or columns.compared:
+        return table, columns
+    if not shared:
+        _check_no_repeats(table, columns, [""] * len(table.rows))
         return table, columns
     keys = []
     for cells in zip(*(cells_of(table.rows, name) for name in shared), strict=True):
         keys.append(str(list(cells)))
     if len(set(keys)) == len(keys):
+        if not columns.source:
+            _check_no_repeats(table, columns, [""] * len(table.rows))
         return table, columns
     _check_texts_differ(table, columns, keys)
     name = "answer number"
@@ -167,6 +173,13 @@ def with_answers(table: InitTable, columns: Guess) -> tuple[InitTable, Guess]:
     )
     table = replace(table, rows=rows, notes=[*table.notes, note], copied=True)
     return table, replace(columns, system=name, anonymous=True)
+
+
+def _check_no_repeats(table: InitTable, columns: Guess, keys: Sequence[str]) -> None:
+    """Raise UserError if long texts without a source stand in several rows each."""
+    # Short answers, and some long ones, are the same by chance.
+    if columns.text is not None and longest(table.rows, [columns.text]):
+        _check_texts_differ(table, columns, keys, most_repeated=0.4)
 
 
 def _check_texts_differ(

@@ -2,6 +2,7 @@
 several ratings, a score on another scale, a verdict by a threshold.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -57,6 +58,42 @@ def _stem(column: str) -> frozenset[str]:
         if not (word.isdigit() or word == "raw" or word in COMPUTED):
             words.add(word)
     return frozenset(words)
+
+
+def chances_of_scores(values: JudgeValues) -> list[str]:
+    """The columns of a judge that have the probability of each score: headers equal but
+    for one number, and numbers from 0 to 1 that add up to 1 in every row.
+
+    >>> chances = {"p1": [0.1, 0.2], "p2": [0.3, 0.3], "p3": [0.6, 0.5]}
+    >>> chances_of_scores({**chances, "judge": [3, 3]})
+    ['p1', 'p2', 'p3']
+    """
+    families: dict[str, list[str]] = {}
+    for column in values:
+        stem = re.sub(r"\d+(?=\D*$)", "", column)
+        if stem != column:
+            families.setdefault(stem, []).append(column)
+    chances = []
+    # Two numbers may add up to 1 by what they measure: a share and the rest.
+    fewest = 3
+    for group in families.values():
+        if len(group) >= fewest and _add_up_to_one([values[name] for name in group]):
+            chances += group
+    return chances
+
+
+def _add_up_to_one(columns: Sequence[Sequence[float | None]]) -> bool:
+    """Whether numbers from 0 to 1, some of them fractions, add up to 1 in each row."""
+    rounding = 0.02
+    has_fraction = False
+    for cells in zip(*columns, strict=True):
+        filled = [cell for cell in cells if cell is not None]
+        if not filled:
+            continue
+        if min(filled) < 0 or abs(sum(filled) - 1) > rounding:
+            return False
+        has_fraction = has_fraction or any(0 < cell < 1 for cell in filled)
+    return has_fraction
 
 
 def repeated_scores(values: JudgeValues) -> dict[str, str]:

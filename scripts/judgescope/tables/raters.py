@@ -92,6 +92,51 @@ def is_given_name(header: str) -> bool:
     return folded(header.strip()) in GIVEN_NAMES
 
 
+TITLES: Final = frozenset(
+    {"dr", "prof", "professor", "mr", "mrs", "ms", "herr", "frau", "mme", "sra"}
+)
+"""Words before the name of a person."""
+
+
+def has_title(header: str) -> bool:
+    """Whether a header is a title and a name: `Dr. Okafor`.
+
+    >>> has_title("Dr. Okafor"), has_title("Okafor")
+    (True, False)
+    """
+    words = split_header(header)
+    return len(words) > 1 and words[0] in TITLES
+
+
+def is_rater_code(header: str) -> bool:
+    """Whether a header is an address or a worker's id, as crowd platforms give them.
+
+    >>> is_rater_code("ana@lab.org"), is_rater_code("A23X"), is_rater_code("Q12")
+    (True, True, False)
+    """
+    text = header.strip()
+    if re.fullmatch(r"[^@\s]+@[^@\s]+\.\w+", text):
+        return True
+    mixed = re.fullmatch(r"[A-Z](?=[A-Z0-9]*\d)[A-Z0-9]{3,20}", text)
+    return bool(mixed) and bool(re.search(r"\d[A-Z]", text))
+
+
+def names_rater(header: str) -> bool:
+    """Whether a header has a given name, or is one with a title, initials, or a number
+    of a rater.
+
+    >>> names_rater("ann1"), names_rater("Dr. Okafor"), names_rater("JK")
+    (True, True, True)
+    >>> names_rater("zest")
+    False
+    """
+    if has_title(header) or are_initials(header) or is_numbered_rater(header):
+        return True
+    if is_rater_code(header):
+        return True
+    return any(map(is_given_name, split_header(header)))
+
+
 def are_initials(header: str) -> bool:
     """Whether a header is two or three capitals, as initials are.
 

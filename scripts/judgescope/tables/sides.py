@@ -8,11 +8,19 @@ what people rated or says that it is a rating; it is never one because it is lef
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Final
 
+from judgescope.tables.header_rest import (
+    in_known_script,
+    is_general,
+    property_in,
+    unexplained,
+)
+from judgescope.tables.raters import names_aspect, names_rater
 from judgescope.tables.words import (
     ALL_LANGUAGES,
+    asks_for_a_rating,
     classes_of,
     known_words,
     split_header,
@@ -77,6 +85,8 @@ class Sides:
     """Column -> why it is no rating and no score."""
     why: dict[str, str] = field(default_factory=dict)
     """Column of a side -> the reason, where it is not a word of the header."""
+    doubtful: dict[str, str] = field(default_factory=dict)
+    """Column of a side -> the words of its header that may say that it is no rating."""
 
 
 def not_a_rating(header: str, evidence: ColumnEvidence) -> str:
@@ -151,9 +161,12 @@ def sides(
     weak: dict[str, str] = {}
     neutral: list[str] = []
     evidence = {column: classes_of(column) for column in columns}
+    shared = _shared_words(evidence)
     for column in columns:
         of_column = evidence[column]
-        reason = not_a_rating(column, of_column)
+        reason = not_a_rating(column, of_column) or _property_of(
+            column, of_column, shared
+        )
         person = of_column.get("person")
         machine = max((of_column.get(kind, False) for kind in MACHINE), default=False)
         if reason:
@@ -171,6 +184,32 @@ def sides(
         else:
             neutral.append(column)
     _place_those_of_both(result, of_both, strong_people, strong_judges)
+    neutral += _place_weak(result, weak, strong_people, strong_judges)
+    result.people += strong_people
+    result.judges += strong_judges
+    for of_side in (result.people, result.judges):
+        _doubt(result, of_side, shared)
+    _place_neutral(
+        result, neutral, evidence, aspect_of, numbering=numbering, aspects=aspects
+    )
+    order = {column: number for number, column in enumerate(columns)}
+    result.people.sort(key=order.__getitem__)
+    result.judges.sort(key=order.__getitem__)
+    return result
+
+
+def _place_weak(
+    result: Sides,
+    weak: Mapping[str, str],
+    strong_people: Sequence[str],
+    strong_judges: Sequence[str],
+) -> list[str]:
+    """Give columns with a weak word for a side to it, where no other has a strong one;
+    return those without a side.
+
+    weak: the column -> person or machine.
+    """
+    neutral = []
     for column, side in weak.items():
         if side == "person" and not strong_people:
             result.why[column] = "its header may name people"
@@ -182,15 +221,44 @@ def sides(
             result.unused[column] = "others name people more clearly"
         else:
             neutral.append(column)
-    result.people += strong_people
-    result.judges += strong_judges
-    _place_neutral(
-        result, neutral, evidence, aspect_of, numbering=numbering, aspects=aspects
-    )
-    order = {column: number for number, column in enumerate(columns)}
-    result.people.sort(key=order.__getitem__)
-    result.judges.sort(key=order.__getitem__)
-    return result
+    return neutral
+
+
+def _shared_words(evidence: Mapping[str, ColumnEvidence]) -> set[str]:
+    """The words in headers of both sides, or of one side and of neither: what people
+    and a judge rated.
+    """
+    of_side: dict[str, set[str]] = {}
+    for column, of_column in evidence.items():
+        machine = any(kind in of_column for kind in MACHINE)
+        side = "judge" if machine else "other"
+        if "person" in of_column and not machine:
+            side = "person"
+        of_side.setdefault(side, set()).update(split_header(column))
+    both: set[str] = set()
+    for first, second in combinations(of_side.values(), 2):
+        both |= first & second
+    return both
+
+
+def _property_of(column: str, evidence: ColumnEvidence, shared: Collection[str]) -> str:
+    """Why a column is no rating, by a word for a property; "" if it may be one."""
+    word = property_in(column, shared)
+    if not word or "rating" in evidence:
+        return ""
+    return f"its header says {word}, which is no rating"
+
+
+def _doubt(result: Sides, side: Sequence[str], shared: Collection[str]) -> None:
+    """Note the columns of a side with a word that nothing explains, beside others of
+    it without one.
+    """
+    rests = {column: unexplained(column, shared) for column in side}
+    if all(rests.values()):
+        return
+    for column, rest in rests.items():
+        if rest and in_known_script(column):
+            result.doubtful[column] = " ".join(rest)
 
 
 def _place_those_of_both(
@@ -240,34 +308,99 @@ def _place_neutral(
     for column in result.judges:
         judged |= {aspect_of(column), judged_aspect(aspect_of(column))} - {""}
     if not result.people:
-        clear = []
         rated = {*aspects, *judged} - {aspect_of("score")}
-        for column in candidates:
-            is_rating = {"rating", "outcome"} & evidence[column].keys()
-            if is_rating or _is_of_aspect(aspect_of(column), rated):
-                clear.append(column)
-        for column in candidates:
-            if result.judges and clear and column not in clear:
-                result.unused[column] = NO_SIDE
-                continue
-            result.people.append(column)
-            if result.judges:
-                result.why[column] = "the others are a judge's"
+        _place_left_over(result, candidates, evidence, aspect_of, rated)
     elif not result.judges:
         _find_judge(result, candidates, evidence, aspect_of)
     else:
         # Ratings that name no aspect may be of any.
         overall = {aspect_of("score")}
+        serves_all = any(
+            not judged_aspect(aspect_of(name)) or aspect_of(name) in overall
+            for name in result.judges
+        )
         for column in candidates:
             aspect = aspect_of(column)
-            if aspect in judged - people - overall:
+            if _is_in_object(column, result.judges, result.people):
+                result.unused[column] = "it is in an object with a judge's score"
+            elif aspect in judged - people - overall:
                 result.people.append(column)
                 result.why[column] = "a judge scores this aspect"
-            elif aspect in people - judged - overall:
+            elif aspect in people - judged - overall and not serves_all:
                 result.judges.append(column)
                 result.why[column] = "people rate this aspect"
             else:
                 result.unused[column] = NO_SIDE
+
+
+def _is_in_object(
+    column: str, judges: Sequence[str], people: Sequence[str], least_depth: int = 2
+) -> bool:
+    """Whether a column is part of an object in which only judges' columns are:
+    `outputs.tone.reason` beside `outputs.tone.gpt_tone`.
+    """
+    of_object, dot, _ = column.rpartition(".")
+    inside = f"{of_object}{dot}"
+    if of_object.count(".") + 1 < least_depth or not of_object:
+        return False
+    has_judge = any(name.startswith(inside) for name in judges)
+    return has_judge and not any(name.startswith(inside) for name in people)
+
+
+def _place_left_over(
+    result: Sides,
+    candidates: Sequence[str],
+    evidence: Mapping[str, ColumnEvidence],
+    aspect_of: Callable[[str], str],
+    rated: Collection[str],
+) -> None:
+    """Give people the columns that say that they have ratings; if none does, it is
+    doubtful whether any has.
+
+    rated: the aspects with cards, and those that a judge scores.
+    """
+    if not result.judges:
+        result.people += candidates
+        return
+    of_judges: set[str] = set()
+    for judge in result.judges:
+        of_judges.update(split_header(judge))
+    clear = []
+    plain = []
+    for column in candidates:
+        is_rating = {"rating", "outcome"} & evidence[column].keys()
+        is_of_aspect = _is_of_aspect(aspect_of(column), rated)
+        if is_rating or is_of_aspect:
+            clear.append(column)
+        if is_of_aspect or (is_rating and not unexplained(column, of_judges)):
+            plain.append(column)
+    named = []
+    for column in candidates:
+        of_either = {"person", "machine"} & evidence[column].keys()
+        if column in clear or of_either or _says_rated(column, of_judges):
+            named.append(column)
+    chosen = plain or clear or named
+    # A name that is a rater's says nothing of others that may be raters' names, too.
+    if not clear and len(named) < len(candidates) and any(map(names_rater, named)):
+        chosen = named = []
+    for column in candidates:
+        if chosen and column not in chosen:
+            result.unused[column] = NO_SIDE
+            continue
+        result.people.append(column)
+        result.why[column] = "the others are a judge's"
+        if column not in named and in_known_script(column):
+            result.doubtful[column] = " ".join(split_header(column))
+
+
+def _says_rated(header: str, of_judges: Collection[str]) -> bool:
+    """Whether a header names an aspect, a rater, or asks for a rating, or has only
+    words for ratings in general or of judges' headers.
+    """
+    if names_rater(header) or names_aspect(header) or asks_for_a_rating(header):
+        return True
+    words = [word for word in split_header(header) if not word.isdigit()]
+    return is_general(words, of_judges) and not unexplained(header, of_judges)
 
 
 def judged_aspect(name: str) -> str:
@@ -303,9 +436,12 @@ def _find_judge(
     people = {aspect_of(column) for column in result.people}
     named = []
     rating = []
+    parallel = _of_one_name(candidates, people - {aspect_of("score")}, aspect_of)
     for column in candidates:
         words = set(split_header(column))
-        if aspect_of(column) in people and evidence[column].keys() != {"rating"}:
+        if column in parallel or (
+            aspect_of(column) in people and evidence[column].keys() != {"rating"}
+        ):
             named.append(column)
         elif words and {"rating", "outcome"} & evidence[column].keys():
             rating.append(column)
@@ -316,3 +452,26 @@ def _find_judge(
             result.why[column] = "the others name people"
         else:
             result.unused[column] = NO_SIDE
+
+
+def _of_one_name(
+    candidates: Sequence[str],
+    aspects: Collection[str],
+    aspect_of: Callable[[str], str],
+) -> list[str]:
+    """The columns that have one more word beside aspects that people rate: that of a
+    judge, `tone_nemotron` and `style_nemotron` beside `human_tone` and `human_style`.
+
+    Two such words beside one aspect are no names: nothing says which is the judge's.
+    """
+    by_rest: dict[str, dict[str, str]] = {}
+    for column in candidates:
+        name = aspect_of(column)
+        for aspect in aspects:
+            rest = name.removeprefix(f"{aspect}-").removesuffix(f"-{aspect}")
+            if rest != name:
+                by_rest.setdefault(rest, {})[aspect] = column
+    complete = [group for group in by_rest.values() if len(group) == len(aspects)]
+    if len(aspects) < 2 or len(complete) != 1:
+        return []
+    return list(complete[0].values())

@@ -11,7 +11,9 @@ person en strong: crowd turker reviewer coder labeler labeller assessor particip
 person en strong: manual gold golden supervisor specialist physician linguist
 person en weak: true user label customer client patient student teacher da esa
 person en weak: expected
-person en strong: mqm hter
+person en strong: mqm hter instructor marker examiner lecturer professor adjudicator
+person en strong: moderator clinician nurse lawyer volunteer proofreader panelist juror
+person en strong: interviewer analyst
 person de strong: mensch menschlich menschen experte gutachter annotator bewerter prüfer
 person de strong: fachkraft
 person fr strong: humain humaine expert annotateur évaluateur correcteur
@@ -21,7 +23,7 @@ person ja strong: 人間 人手 評価者 専門家 アノテータ
 person ru strong: человек люди эксперт аннотатор разметчик оценщик ручная
 machine en strong: judge llm ai metric auto automatic autorater pred predicted
 machine en strong: prediction model_verdict yhat machine autograder autoeval
-machine en strong: autoscorer autojudge copilot
+machine en strong: autoscorer autojudge copilot automated
 machine en weak: eval evaluator grader feedback suggestion bot chatbot scorer
 machine en weak: actual
 machine de strong: ki maschine maschinell automatisch richter modell sprachmodell
@@ -80,10 +82,10 @@ system ja strong: システム モデル
 system ru strong: система системы модель модели
 number en strong: nr no number index page turn position order rank votes count n len
 number en strong: length chars words tokens year date time timestamp created updated
-number en strong: seconds ms duration latency lead cost usd price batch fold epoch age
+number en strong: seconds ms duration latency cost usd price batch fold epoch age
 number en strong: seed difficulty importance temperature std sd var stderr sem iqr
 number en strong: minute minutes hour hours attempt attempts retry retries
-number en strong: progress threshold
+number en strong: progress threshold ts
 number de strong: nr nummer seite datum zeit dauer kosten anzahl länge schwierigkeit
 number de strong: jahr alter
 number fr strong: numéro page date temps durée coût nombre longueur difficulté année âge
@@ -93,7 +95,8 @@ number zh strong: 题号 编号 序号 页 日期 时间 费用 数量 长度 �
 number ja strong: 番号 設問番号 ページ 日付 時間 費用 件数 長さ 難易度
 number ru strong: номер страница дата время длительность стоимость количество длина
 number ru strong: сложность
-confidence en strong: confidence probability prob logprob certainty
+confidence en strong: confidence probability prob logprob certainty confident
+confidence en strong: unsure certain
 confidence de strong: konfidenz sicherheit wahrscheinlichkeit
 confidence fr strong: confiance certitude probabilité
 confidence es strong: confianza certeza probabilidad
@@ -153,7 +156,7 @@ machine en strong: falcon kimi glm o1 o3 o4 trueteacher
 measure en strong: bleu rouge meteor chrf bertscore bleurt comet ter moverscore
 measure en strong: bartscore bert sacrebleu cider spice nli perplexity geval unieval
 measure en strong: summac factcc questeval ragas dae reward qe cometkiwi xcomet metricx
-measure en strong: gemba
+measure en strong: gemba cosine bm25 reranker retriever classifier detector
 person pt strong: humano humana especialista anotador avaliador revisor
 machine pt strong: ia máquina automático juiz modelo
 rating pt strong: nota pontuação avaliação classificação

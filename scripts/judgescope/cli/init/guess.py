@@ -12,7 +12,6 @@ from itertools import chain
 from judgescope.cli.init.column_values import columns_of, numbers
 from judgescope.cli.init.rating_columns import (
     is_judge,
-    is_mean,
     judges_of,
     rating_columns,
     without_brackets,
@@ -154,7 +153,8 @@ def _guess_in_english(
         names={slug(name): name for name in ratings if slug(name) != name},
         assumed={**roles.assumed, **rating.assumed},
         unused=rating.unused,
-        means=bool(rated) and all(map(is_mean, rated)),
+        doubtful=rating.doubtful,
+        means=bool(rated) and all(map(_is_average, rated)),
         task=_task(columns),
     )
 
@@ -169,6 +169,11 @@ def _with_ids(scores: Mapping[str, str]) -> dict[str, str]:
 
 def _first(columns: Sequence[str]) -> str | None:
     return columns[0] if columns else None
+
+
+def _is_average(column: str) -> bool:
+    """Return whether a column's name says that it has mean ratings."""
+    return bool(WORDS.means.intersection(words_of(column)))
 
 
 def _task(columns: Iterable[str]) -> str:
@@ -296,6 +301,8 @@ class _Roles:
                 repeated.append(column)
             if different >= 0.9 * len(rows):
                 unique.append(column)
+        if self.is_open("text") and self.columns["source"]:
+            self._take_found()
         if not self.columns["text"]:
             texts = [name for name in self.remaining() if not _is_remark(name)]
             unique = [name for name in unique if name in texts]
@@ -323,11 +330,11 @@ class _Roles:
                 self.take("text", column, "no other column has texts")
                 return
 
-    def _take_only_text(self) -> None:
-        """Take the only column of texts for the judged ones, if its name is that of a
-        source that may be judged itself, such as a conversation.
+    def _take_found(self) -> None:
+        """Take a passage for the judged text if another column has the query for which
+        it was found.
         """
-        if "source" in self.named or self.columns["text"]:
+        if "source" in self.named:
             return
         [column, *more] = self.columns["source"]
         asked = [
@@ -340,7 +347,14 @@ class _Roles:
             self.columns["source"] = []
             self.take("text", column, "it may answer the other texts")
             self.take("source", asked[0])
+
+    def _take_only_text(self) -> None:
+        """Take the only column of texts for the judged ones, if its name is that of a
+        source that may be judged itself, such as a conversation.
+        """
+        if "source" in self.named or self.columns["text"]:
             return
+        [column, *more] = self.columns["source"]
         words = ALONE_TEXTS.intersection(words_of(column))
         is_own = _different(self.rows, [column]) == len(self.rows)
         if words and is_own and not more:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from judgescope.cli.init.column_values import numbers, scale
+from judgescope.cli.init.guess import JUDGING
 from judgescope.cli.init.rating_columns import like_ratings
 from judgescope.cli.init.roles import Guess, rating_text
 from judgescope.cli.init.tables import InitTable
@@ -246,9 +247,17 @@ def check_raters(table: InitTable, columns: Guess) -> None:
     """
     options = readings_of_names(columns)
     what = "a header may be the name of a model, or of a person"
+    in_doubt = readings_of_doubtful(columns)
+    all_in_doubt = columns.doubtful.keys() >= {*columns.rated}
+    if not options and not all_in_doubt:
+        options = in_doubt
+        what = "the headers do not say whether these columns have ratings or scores"
     if not options:
         options = readings_of_raters(table, columns)
         what = "columns of ratings may be of several raters, or of several aspects"
+    if not options:
+        options = in_doubt
+        what = "the headers do not say whether these columns have ratings or scores"
     if options:
         raise UnclearColumns.of(
             what,
@@ -296,6 +305,46 @@ def readings_of_raters(table: InitTable, columns: Guess) -> list[OpenReading]:
     ]
 
 
+def readings_of_doubtful(columns: Guess) -> list[OpenReading]:
+    """Return the readings of columns of a side with a word that nothing explains, such
+    as `judge_zest` beside `judge`; [] if there are none, or flags name the side.
+    """
+    in_doubt = [name for name in columns.doubtful if name not in columns.flagged]
+    people = [name for name in columns.rated if name in in_doubt]
+    if people and not columns.flagged & {*columns.rated}:
+        if len(people) == len(columns.rated):
+            return [_of_people(name) for name in people[:MOST_READINGS]]
+        kept = columns.without(people)
+        meaning = f"{listed(people)} {_has(people)} no ratings"
+        other = f"{listed(people)} {_has(people)} ratings, too"
+        return [
+            OpenReading(meaning, {"human": _human_flags(kept)}),
+            OpenReading(other, {"human": _human_flags(columns)}),
+        ]
+    judges = [name for name in columns.scored if name in in_doubt]
+    if judges and not columns.flagged & {*columns.scored}:
+        kept_judges = [name for name in columns.scored if name not in judges]
+        meaning = f"{listed(judges)} {_has(judges)} no scores"
+        other = f"{listed(judges)} {_has(judges)} scores, too"
+        return [
+            OpenReading(meaning, {"judge": kept_judges}),
+            OpenReading(other, {"judge": columns.scored}),
+        ]
+    return []
+
+
+def _has(names: Sequence[str]) -> str:
+    return "has" if len(names) == 1 else "have"
+
+
+def _human_flags(columns: Guess) -> list[str]:
+    """Return the values of `--human` that state the ratings of each aspect."""
+    values = []
+    for aspect, group in columns.ratings.items():
+        values.append(rating_text(columns.names.get(aspect, aspect), group))
+    return values
+
+
 def readings_of_names(columns: Guess) -> list[OpenReading]:
     """Return the readings of a name that a model and a person may have, such as Claude
     beside Marie and Paul; [] without one.
@@ -334,6 +383,8 @@ def readings_of_systems(table: InitTable, columns: Guess) -> list[OpenReading]:
             continue
         if "person" in classes_of(column):
             continue  # the id of a rater
+        if not JUDGING.isdisjoint(split_header(column)):
+            continue  # the model that judged
         cells = set()
         names = set()
         for of_row in cells_by_row(table.rows, [*shared, column]):

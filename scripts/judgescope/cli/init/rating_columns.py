@@ -11,19 +11,38 @@ from judgescope.cli.init.vocabulary import ROLE_NAMES, WORDS
 from judgescope.core.names import slug, without_accents
 from judgescope.data.column_rows import cells_of
 from judgescope.data.rows import TableRow
-from judgescope.tables.derived_columns import computed_columns, repeated_scores
+from judgescope.tables.derived_columns import (
+    chances_of_scores,
+    computed_columns,
+    repeated_scores,
+)
+from judgescope.tables.header_rest import unexplained
 from judgescope.tables.leaving_out import USUAL_SCALES, values_on_scale
-from judgescope.tables.one_judge import second_columns
+from judgescope.tables.one_judge import JudgeValues, second_columns
 from judgescope.tables.profile import is_design
 from judgescope.tables.raters import (
     are_initials,
+    has_title,
     is_given_name,
     is_numbered_rater,
+    is_rater_code,
     names_aspect,
 )
 from judgescope.tables.sides import Sides, judged_aspect, not_a_rating, sides
 from judgescope.tables.words import ROLE_NOUNS, classes_of
 
+NAMES_OF_RATERS = (
+    ["annotator"],
+    ["assessor"],
+    ["coder"],
+    ["labeler"],
+    ["labeller"],
+    ["participant"],
+    ["rater"],
+    ["reviewer"],
+    ["worker"],
+)
+"""Headers of one word that may have the numbers of raters, not their ratings."""
 RATERS = frozenset({"person", "machine"})
 """Classes of words for those who rate."""
 ALL = "overall"
@@ -47,34 +66,19 @@ class RatingColumns(NamedTuple):
     """Column -> why it is on its side, if no word of its header says so."""
     unused: dict[str, str]
     """Column of numbers -> why it is neither a rating nor a score."""
+    doubtful: dict[str, str]
+    """Column of a side -> the words of its header that may say that it is none."""
 
 
 def rating_columns(
     rows: Sequence[TableRow], columns: Sequence[str], aspects: Collection[str]
 ) -> RatingColumns:
     """Return the columns of people's ratings and of judges' scores."""
-    known = set(chain.from_iterable(ROLE_NAMES.values()))
-    candidates = []
-    numbering = []
-    for column in columns:
-        words = words_of(column)
-        of_judge = is_judge(column)
-        named = "_".join(words) in known and not classes_of(column).get("person")
-        has_role = named and not of_judge
-        if has_role or words[-1:] == ["id"]:
-            continue
-        values = numbers(rows, column)
-        if values is None:
-            continue
-        if _counts_people(column, values):
-            continue
-        may_rate = like_ratings(values_on_scale(values), len(rows))
-        if of_judge or may_rate or _is_on_judges_scale(rows, columns, column):
-            candidates.append(column)
-            if is_design(rows, column):
-                numbering.append(column)
-    computed = _computed(rows, candidates)
+    candidates = _candidates(rows, columns)
+    computed = _ids_of_raters(rows, candidates)
+    computed |= _computed(rows, [name for name in candidates if name not in computed])
     candidates = [column for column in candidates if column not in computed]
+    numbering = [column for column in candidates if is_design(rows, column)]
     numbering += _constant(rows, candidates)
     placed = sides(candidates, aspect_of, numbering, aspects)
     placed.unused |= computed
@@ -92,7 +96,8 @@ def rating_columns(
         ratings = {ALL: together} if together else {}
     raters = _named_raters(ratings, aspects)
     if raters:
-        ratings = {ALL: raters}
+        means = [name for name in placed.people if is_mean(name)]
+        ratings = {ALL: [*raters, *means]}
         why = "the headers are names of people: raters of one aspect"
         placed.why |= dict.fromkeys(raters, why)
     averages: list[str] = []
@@ -102,7 +107,62 @@ def rating_columns(
         if single:
             averages += filter(is_mean, group)
             ratings[aspect] = single
-    return RatingColumns(ratings, averages, placed.judges, placed.why, placed.unused)
+    placed.doubtful |= _continuous(rows, placed)
+    return RatingColumns(
+        ratings,
+        averages,
+        placed.judges,
+        placed.why,
+        placed.unused,
+        placed.doubtful,
+    )
+
+
+def _candidates(rows: Sequence[TableRow], columns: Sequence[str]) -> list[str]:
+    """Return the columns of numbers that may be ratings or scores."""
+    known = set(chain.from_iterable(ROLE_NAMES.values()))
+    candidates = []
+    for column in columns:
+        words = words_of(column)
+        of_judge = is_judge(column)
+        named = "_".join(words) in known and not classes_of(column).get("person")
+        has_role = named and not of_judge
+        if has_role or words[-1:] == ["id"]:
+            continue
+        values = numbers(rows, column)
+        if values is None:
+            continue
+        if _counts_people(column, values) or _are_times(values):
+            continue
+        may_rate = like_ratings(values_on_scale(values), len(rows))
+        if of_judge or may_rate or _is_on_judges_scale(rows, columns, column):
+            candidates.append(column)
+    return candidates
+
+
+def _ids_of_raters(
+    rows: Sequence[TableRow], candidates: Sequence[str]
+) -> dict[str, str]:
+    """Return the columns that have the numbers of raters, `worker` beside `human`, and
+    why they are not used: other columns of people have ratings on another scale.
+    """
+    of_people = [name for name in candidates if classes_of(name).get("person")]
+    ids = [name for name in of_people if words_of(name)[-1:] in NAMES_OF_RATERS]
+    ids = [name for name in ids if len(words_of(name)) == 1]
+    scales = set()
+    for column in of_people:
+        if column not in ids:
+            scales.add(str(scale(numbers(rows, column) or [])))
+    why = {}
+    for column in ids:
+        own = numbers(rows, column) or []
+        if scales and str(scale(own)) not in scales and _is_whole(own):
+            why[column] = "the numbers of raters: others of people have another scale"
+    return why
+
+
+def _is_whole(values: Sequence[float]) -> bool:
+    return all(float(value).is_integer() for value in values)
 
 
 def _computed(rows: Sequence[TableRow], candidates: Sequence[str]) -> dict[str, str]:
@@ -115,9 +175,16 @@ def _computed(rows: Sequence[TableRow], candidates: Sequence[str]) -> dict[str, 
     why = {}
     for column, other in computed_columns(candidates).items():
         why[column] = f"its header says that it was computed, from {other}"
+    for column in chances_of_scores(_cells_of_judges(values)):
+        why[column] = "the probability of a score: with others it adds up to 1"
     for column, judge in repeated_scores(values).items():
         why[column] = f"it repeats {judge}"
     return why
+
+
+def _cells_of_judges(values: JudgeValues) -> JudgeValues:
+    """Return the columns whose headers name a judge."""
+    return {column: values[column] for column in values if is_judge(column)}
 
 
 def _constant(rows: Sequence[TableRow], candidates: Sequence[str]) -> list[str]:
@@ -132,9 +199,26 @@ def _constant(rows: Sequence[TableRow], candidates: Sequence[str]) -> list[str]:
         if {"person", "machine", "measure"}.isdisjoint(classes_of(column)):
             without_side.append(column)
             is_constant = len(set(numbers(rows, column) or [])) == 1
-            if is_constant and aspect_of(column) not in judged:
+            if is_constant and aspect_of(column) not in judged - {ALL}:
                 constant.append(column)
     return constant if len(constant) < len(without_side) else []
+
+
+def _continuous(rows: Sequence[TableRow], of_sides: Sides) -> dict[str, str]:
+    """Return the columns that are people's only because others are a judge's, and have
+    many different fractions, as measures have and people's ratings do not.
+    """
+    doubtful = {}
+    # Ratings in tenths of a point from 1 to 5 have as many steps.
+    most_steps = 0.5
+    for column in of_sides.people:
+        values = numbers(rows, column) or []
+        left_over = column in of_sides.why and "person" not in classes_of(column)
+        named = is_mean(column) or "rating" in classes_of(column)
+        steps = {value for value in values if not float(value).is_integer()}
+        if left_over and not named and len(steps) > most_steps * len(values):
+            doubtful[column] = "its many different fractions"
+    return doubtful
 
 
 def _repeated(rows: Sequence[TableRow], of_sides: Sides) -> dict[str, str]:
@@ -182,6 +266,17 @@ def _counts_people(column: str, values: Sequence[float]) -> bool:
     words = words_of(column)
     plural = len(words) == 1 and words[0] in WORDS.people and words[0].endswith("s")
     return plural and len(set(values)) == 1 and len(values) > 1
+
+
+def _are_times(values: Sequence[float]) -> bool:
+    """Return whether numbers are seconds or milliseconds since 1970, all of this
+    century.
+    """
+    first, last = 946_684_800, 4_102_444_800  # the years 2000 and 2100
+    for unit in (1, 1000):
+        if values and all(first * unit <= value < last * unit for value in values):
+            return True
+    return False
 
 
 def _by_stem(
@@ -247,19 +342,28 @@ def _named_raters(
     `rater MB`; [] if a name may be an aspect's.
     """
     raters = []
-    for name, group in ratings.items():
+    for name, columns in ratings.items():
+        group = [column for column in columns if not is_mean(column)]
+        if not group:
+            continue
         column = group[0]
-        is_numbered = is_numbered_rater(column)
+        is_numbered = all(map(is_numbered_rater, group))
         may_be_aspect = name in aspects or names_aspect(name)
-        if len(group) > 1 or (may_be_aspect and not is_numbered):
+        if (len(group) > 1 or may_be_aspect) and not is_numbered:
             return []
         parts = [part for part in re.split(r"[\W_]+", column) if part]
         with_initials = any(map(are_initials, parts))
         is_person = bool(classes_of(column).get("person"))
-        is_named = is_given_name(name) or is_numbered
-        if not (is_named or (is_person and with_initials)):
+        is_named = (
+            is_given_name(name)
+            or is_numbered
+            or has_title(column)
+            or is_rater_code(column)
+        )
+        is_role = is_person and not unexplained(column)  # `senior annotator`
+        if not (is_named or is_role or (is_person and with_initials)):
             return []
-        raters.append(column)
+        raters += group
     return raters if len(raters) > 1 else []
 
 
@@ -395,7 +499,14 @@ def aspect_of(column: str) -> str:
     by = r"\s*[_\-,:]?\s*(?:\b|_)(?:rated[ _])?(?:by|from)[ _]+[^()\[\]]+$"
     without_rater = re.sub(by, "", without_brackets(column), flags=re.I)
     without_rater = re.sub(r"^\s*[^\W\d_]+['’]s?\s+", "", without_rater)
-    ignored = {"a", "r"} | WORDS.people | WORDS.ratings | WORDS.means | WORDS.general
+    ignored = (
+        {"a", "r"}
+        | WORDS.people
+        | WORDS.ratings
+        | WORDS.means
+        | WORDS.settled
+        | WORDS.general
+    )
     # Platforms put what was rated into an object: Answer.coherence, scores.fluency.
     container = r"^(?:answer|scores?|feedback|annotations?|metrics|results?)\."
     without_rater = re.sub(container, "", without_rater, flags=re.I)
@@ -417,5 +528,7 @@ def aspect_of(column: str) -> str:
 
 
 def is_mean(column: str) -> bool:
-    """Return whether a header names a mean, such as `average quality`."""
-    return bool(WORDS.means.intersection(words_of(column)))
+    """Return whether a header names a mean, such as `average quality`, or what raters
+    settled on.
+    """
+    return bool((WORDS.means | WORDS.settled).intersection(words_of(column)))

@@ -48,6 +48,9 @@ class Guess:
     """Column -> why it has its role, if no word of its header says so."""
     unused: dict[str, str] = field(default_factory=dict)
     """Column of numbers -> why it is neither a rating nor a score."""
+    doubtful: dict[str, str] = field(default_factory=dict)
+    """Column of ratings or scores -> the words of its header that may say that it has
+    none."""
     flagged: frozenset[str] = frozenset()
     """The columns that flags name."""
     means: bool = False
@@ -145,6 +148,10 @@ class Guess:
             },
             unused={
                 names.get(column, column): why for column, why in self.unused.items()
+            },
+            doubtful={
+                names.get(column, column): rest
+                for column, rest in self.doubtful.items()
             },
         )
 

@@ -166,6 +166,11 @@ class ColumnWords:
     """Words of a column's name that indicate mean ratings, or one that raters settled
     on.
     """
+    settled: frozenset[str] = frozenset(
+        {"aggregated", "final", "majority", "median", "reconciled"}
+    )
+    """Words of the name of a column of what raters settled on, or of their majority: no
+    rater more beside theirs."""
 
 
 WORDS: Final = ColumnWords()

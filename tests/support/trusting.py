@@ -8,13 +8,14 @@ script.
 import contextlib
 import math
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from msgspec.structs import replace
-from statsmodels.stats.multitest import multipletests
 
 import trusting
 from judgescope.plan.loading import load_plan
@@ -78,28 +79,52 @@ def held(folder: Path, study: Path | str, **config: Any) -> dict[bool, int]:
     return counts
 
 
+def of_claims(path: Path) -> list[Row]:
+    """Return a table's rows of claims and their tests, which are few of its rows."""
+    table = pq.read_table(path)
+    named = pc.match_substring_regex(table["statistic"], "^(verdict|p_)")
+    with_form = pc.not_equal(pc.fill_null(table["form"], ""), "")
+    rows: list[Row] = table.filter(pc.and_(named, with_form)).to_pylist()
+    return rows
+
+
 def check(family: Mapping[Place, Mapping[str, Row]]) -> None:
     """Fail if the verdicts on the claims of a judge and kind are not what their
     p-values say.
     """
     claims = [each for each in family.values() if "verdict" in each]
     tested = [claim for claim in claims if value(claim, "p_claim_holm") is not None]
-    raw = []
+    raw: list[float] = []
     for each in tested:
         nulls = [
             value(each, name)
             for name in each
             if name.startswith("p_") and name not in DERIVED
         ]
-        assert value(each, "p_claim") == max(p for p in nulls if p is not None), each
-        raw.append(value(each, "p_claim"))
-    adjusted = multipletests(raw, 0.025, "holm")[1] if raw else []
+        largest = max(p for p in nulls if p is not None)
+        assert value(each, "p_claim") == largest, each
+        raw.append(largest)
+    adjusted = holm(raw)
     for each, p in zip(tested, adjusted, strict=True):
         assert math.isclose(p, value(each, "p_claim_holm") or 0, rel_tol=1e-9), each
         outcome = each["verdict"]["note"].partition("; ")[0]
         better = outcome in {"better", "as_rater", "meets"}
         if outcome != "no_claim":
             assert better == (p <= 0.025), each
+
+
+def holm(raw: Sequence[float]) -> list[float]:
+    """Return p-values after Holm's correction (1979), in the order given.
+
+    statsmodels has the same, but collects garbage each time: half a second with a
+    report in memory.
+    """
+    order = np.argsort(raw)
+    factors = np.arange(len(raw), 0, -1)
+    adjusted = np.empty(len(raw))
+    adjusted[order] = np.maximum.accumulate(np.asarray(raw)[order] * factors)
+    values: list[float] = np.minimum(adjusted, 1.0).tolist()
+    return values
 
 
 def value(claim: Mapping[str, Row], name: str) -> float | None:

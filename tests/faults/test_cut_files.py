@@ -52,6 +52,7 @@ def test_what_is_cut_or_gone_is_detected_and_nothing_else(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
+@pytest.mark.long(14)
 def test_a_run_makes_cut_replies_and_scores_again(tmp_path: Path) -> None:
     study = write(tmp_path, flipped=False)
     names = {"item": "id", "system": "by", "reply": "said"}

@@ -195,6 +195,7 @@ def test_a_second_run_names_the_first_and_both_end_undisturbed(
 ASK = ("snakemake", "-s", str(HOME / "workflow" / "Snakefile"), "asked")
 
 
+@pytest.mark.long(14)
 def test_two_studies_share_a_store_at_once(
     undisturbed: Life, tmp_path: Path, endpoint: Endpoint
 ) -> None:

@@ -135,6 +135,7 @@ def test_a_text_without_an_answer_is_given_up_after_three_runs(
     assert statuses(study) == {"count_ok": TEXTS}
 
 
+@pytest.mark.long(13)
 def test_a_request_is_given_up_at_once_if_the_user_says_so(made: Make) -> None:
     study, _ = made(answer(), give_up_after=None)
     for _ in range(3):

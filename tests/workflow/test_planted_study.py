@@ -24,7 +24,7 @@ from judgescope.schema.tables import read_table, table_of, write_table
 from planted_study import planted_study, worlds
 from study import Study
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long(40)]
 
 Setup = worlds.JudgeSetup
 OWN = ("s00", "s01")

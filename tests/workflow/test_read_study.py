@@ -118,6 +118,7 @@ class ReadStudy(Study):
         return {row["statistic"]: row for row in rows if row["judge"] == judge}
 
 
+@pytest.mark.long(27)
 def test_replies_are_read_as_the_cards_say_and_nothing_is_asked_again(
     tmp_path: Path,
 ) -> None:

@@ -168,6 +168,7 @@ def test_a_perturbation_without_card_is_for_the_datasets_that_have_it(
     assert plan.perturbations["cut"].name == described["name"]
 
 
+@pytest.mark.long(30)
 def test_the_published_texts_of_the_confusion_paper(tmp_path: Path) -> None:
     """The study that is shipped, on a small file in the authors' layout."""
     confusion_texts.written(tmp_path / "data", confusion_texts.contents(8))

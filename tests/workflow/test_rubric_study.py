@@ -54,6 +54,7 @@ def judgescope(folder: Path, *words: str) -> None:
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
 
 
+@pytest.mark.long(20)
 def test_a_table_of_criteria_becomes_a_report(tmp_path: Path) -> None:
     write_export(tmp_path / "kettles.jsonl")
     judgescope(tmp_path, "init", "kettles.jsonl", "--yes")

@@ -335,6 +335,7 @@ def test_a_mistake_in_the_data_is_reported_once_and_nothing_else(
     assert not list(own_data.glob("results/**/replies/**/*.parquet"))
 
 
+@pytest.mark.long(17)
 def test_an_interrupt_of_the_command_is_no_failure(tmp_path: Path) -> None:
     Study(tmp_path).write()
     process = subprocess.Popen(

@@ -245,6 +245,7 @@ def commands() -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.long(11)
 def test_the_guides_evening_and_morning(
     tmp_path: Path, endpoint: BatchEndpoint
 ) -> None:
@@ -262,6 +263,7 @@ def test_the_guides_evening_and_morning(
 
 
 @pytest.mark.slow
+@pytest.mark.long(16)
 def test_a_study_pays_half_and_no_run_pays_again_meanwhile(
     tmp_path: Path, endpoint: BatchEndpoint
 ) -> None:

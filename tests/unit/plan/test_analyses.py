@@ -172,6 +172,7 @@ def check(study: AskedStudy) -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.long(22)
 def test_a_study_with_analyses(study: AskedStudy) -> None:
     checked = check(study)
     done = study.run()

@@ -164,6 +164,7 @@ slow = pytest.mark.slow
 
 
 @slow
+@pytest.mark.long(15)
 def test_drafts_are_made_once_and_pasted_into_the_cards_they_make_the_study_run(
     lacking: AskedStudy,
 ) -> None:

@@ -250,6 +250,18 @@ class ShownCorrected(Struct, kw_only=True):
     uncorrected: ShownNumber | None
 
 
+class ShownRubricScore(Struct, kw_only=True):
+    """A judge's mean score of the responses, where criteria have points."""
+
+    judge: str
+    score: Annotated[
+        ShownNumber, _about("Criteria that were not read are left out of both sums.")
+    ]
+    unmet: Annotated[ShownNumber, _about("With unread criteria as unmet.")]
+    experts: ShownNumber
+    error: Annotated[ShownNumber, _about("Judge minus experts, by response.")]
+
+
 class JudgedNumber(ShownNumber, kw_only=True):
     """A judge's deciding number."""
 
@@ -326,6 +338,7 @@ class AuditPage(Struct, kw_only=True):
     confidences: list[ShownConfidence]
     unrated: list[ShownUnrated]
     corrected: list[ShownCorrected]
+    rubric_scores: list[ShownRubricScore] = []
     slices: list[ShownSlice]
     supports: list[str]
     adds: list[str]

@@ -6,7 +6,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Final
 
-from judgescope.cli.audit import corrected_rates, further, judge_gaps
+from judgescope.cli.audit import corrected_rates, further, judge_gaps, rubric_scores
 from judgescope.cli.audit.crossed import Crossing, crossings
 from judgescope.cli.audit.disagreements import MOST_ROWS, Disagreement, DisagreementList
 from judgescope.cli.audit.headline import headline
@@ -121,6 +121,11 @@ class AuditFindings:
         """Return judges' means, corrected by the rated texts, where some are not."""
         named = self.draft.columns.system is not None
         return list(corrected_rates.corrected_rates(self.report, named=named))
+
+    @cached_property
+    def rubric_scores(self) -> list[rubric_scores.RubricScore]:
+        """Return judges' scores of the responses, where criteria have points."""
+        return list(rubric_scores.rubric_scores(self.report, self.judges))
 
     @cached_property
     def false_claims(self) -> FalseClaims:

@@ -24,6 +24,7 @@ from judgescope.cli.audit.content import (
     ShownJudgment,
     ShownNumber,
     ShownPicture,
+    ShownRubricScore,
     ShownSlice,
     ShownSliceTest,
     ShownUnrated,
@@ -85,6 +86,7 @@ def content(findings: AuditFindings) -> AuditPage:
         confidences=_confidences(findings),
         unrated=_unrated(findings),
         corrected=_corrected(findings),
+        rubric_scores=_rubric_scores(findings),
         slices=[_slice(part, findings.texts) for part in findings.slices],
         supports=list(supported(findings)),
         adds=list(added(findings)),
@@ -277,6 +279,21 @@ def _unrated(findings: AuditFindings) -> list[ShownUnrated]:
         )
         for one in findings.unrated
     ]
+
+
+def _rubric_scores(findings: AuditFindings) -> list[ShownRubricScore]:
+    shown = []
+    for each in findings.rubric_scores:
+        shown.append(
+            ShownRubricScore(
+                judge=each.judge,
+                score=_number(each.score),
+                unmet=_number(each.unmet),
+                experts=_number(each.experts),
+                error=_number(each.error),
+            )
+        )
+    return shown
 
 
 def _corrected(findings: AuditFindings) -> list[ShownCorrected]:

@@ -11,6 +11,7 @@ from judgescope.cli.audit.further import (
     StatedCalibration,
     UnratedScores,
 )
+from judgescope.cli.audit.rubric_scores import RubricScore, why_no_score
 from judgescope.cli.audit.wording import SHORT
 from judgescope.methods.claims.base import LABELS, SOURCES_COUNTED
 from judgescope.report.cells import figures
@@ -155,6 +156,24 @@ def further_lines(findings: AuditFindings) -> Iterator[str]:
         yield unrated_line(findings, unrated)
     for rate in findings.corrected:
         yield corrected_line(findings, rate)
+    for score in findings.rubric_scores:
+        yield rubric_line(findings, score)
+    without = why_no_score(findings.draft)
+    if without:
+        yield without
+
+
+def rubric_line(findings: AuditFindings, score: RubricScore) -> str:
+    """How many of the points a judge gives, beside experts."""
+    judge = findings.named(score.judge)
+    parts = [
+        f"score of the rubric, {judge}: {figures(score.score)}",
+        f"experts {figures(score.experts)}",
+        f"the judge's minus theirs, by response, {figures(score.error)}",
+    ]
+    if score.unmet.note:
+        parts.append(score.unmet.note)
+    return f"{'; '.join(parts)} ({plural(score.error.n, 'response')})"
 
 
 def corrected_line(findings: AuditFindings, rate: CorrectedRate) -> str:

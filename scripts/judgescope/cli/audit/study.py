@@ -29,7 +29,7 @@ from judgescope.core.errors import UserError
 from judgescope.core.paths import HOME
 from judgescope.data.tables import ingest_all
 from judgescope.engines.recorded_files import files_kept
-from judgescope.methods import corrected, deciding, literature, slices
+from judgescope.methods import corrected, deciding, literature, rubrics, slices
 from judgescope.methods.base import JudgeFacts, SettingValue, StatisticsSpec
 from judgescope.methods.evaluate import statistics, write_rows
 from judgescope.methods.evaluation_data import EvaluationData
@@ -98,9 +98,18 @@ def computed(draft: StudyDraft, card: Path, folder: Path, out: Path) -> Report:
         names = _page_tables(plan, dataset)
         if rates:
             names.append(_own_table(plan, dataset, "corrected", corrected.rows))
+        if draft.table.points:
+            names.append(_rubrics(draft, plan, dataset))
         return names
 
     return _report(draft, card, folder, out, tables)
+
+
+def _rubrics(draft: StudyDraft, plan: Plan, dataset: str) -> str:
+    """Compute the table rubrics of a file whose criteria have points."""
+    points: dict[str, float | str] = dict(draft.table.points or {})
+    settings: dict[str, SettingValue] = {"points": points, "themes": {}}
+    return _own_table(plan, dataset, "rubrics", rubrics.rows, {"rubrics": settings})
 
 
 def deciding_numbers(draft: StudyDraft, card: Path, folder: Path) -> Report:

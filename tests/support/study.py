@@ -74,13 +74,16 @@ class Study:
         """Write a table of texts and its dataset's card.
 
         Rows have `id`, `source`, `system` and `text`, a column for each reference that
-        `references` names, and one for each rater of an aspect (`ratings`).
+        `references` names, and one for each rater of an aspect (`ratings`). `meta`
+        names further columns of the items.
         """
         write_csv(self.folder / f"{name}.csv", [*rows])
         columns: Card = {"item": "id", "source": "source", "system": "system"}
         columns |= {"text": "text", "ratings": ratings}
         if "references" in keys:
             columns["references"] = keys.pop("references")
+        if "meta" in keys:
+            columns["meta"] = keys.pop("meta")
         card: Card = {"name": name, "task": "summarization", "format": "table"}
         card |= {"files": f"../../{name}.csv", "licence": "none", "citation": "none"}
         card |= {"columns": columns, "aspects": aspects}

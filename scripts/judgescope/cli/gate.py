@@ -7,9 +7,9 @@ corrected means, while the judge did not), or it cannot be told.
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from enum import IntEnum
 from pathlib import Path
@@ -21,6 +21,7 @@ from msgspec import to_builtins
 from judgescope import __version__
 from judgescope.cli.anchors import AnchoredJudge
 from judgescope.cli.context import agrees, check_output, plan_of_study
+from judgescope.cli.gate_floors import Floor, FloorResult, floors_of, read_floors
 from judgescope.cli.passport import (
     Look,
     Passport,
@@ -37,6 +38,7 @@ from judgescope.plan.access import admit
 from judgescope.plan.study import Plan
 from judgescope.statistics.gate import drift, level_of_look
 from judgescope.statistics.intervals import holm, t_quantile
+from judgescope.statistics.verdict import Outcome
 
 
 class GateStatus(IntEnum):
@@ -73,6 +75,14 @@ class GateFindings:
     passport: Passport
     systems: list[MovedSystem]
     asked: int
+    floors: Sequence[FloorResult] = ()
+
+    @property
+    def answer(self) -> str:
+        """The answer in two words or three."""
+        if any(each.outcome is Outcome.MISSES for each in self.floors):
+            return "below a floor"
+        return WORDS[self.status]
 
     @property
     def last(self) -> Look | None:
@@ -91,6 +101,7 @@ def gate(args: argparse.Namespace) -> int:
     plan = plan_of_study(args.study)
     anchored = AnchoredJudge(plan, made.dataset, made.judge, made.aspect)
     check(made, anchored, args.passport)
+    floors = floors_of(made, anchored, read_floors(args.require), args.slice)
     asked = 0
     if args.fresh and not _has_ended(made):
         with redirect_stdout(sys.stderr):  # an object stands alone on standard output
@@ -98,6 +109,7 @@ def gate(args: argparse.Namespace) -> int:
         write(made, args.passport)
     now = [*numbers(args.study, made.judge)] if _has_tables(plan) else []
     findings = gate_findings(made, now, asked, date.today())
+    findings = with_floors(findings, floors)
     if args.json:
         print(json.dumps(as_json(findings), indent=1))
     else:
@@ -285,6 +297,28 @@ def gate_findings(
     )
 
 
+def with_floors(findings: GateFindings, floors: Sequence[Floor]) -> GateFindings:
+    """The findings with what the last look says of floors; without a look nothing.
+
+    A floor that is missed is exit code 1, one that is open 2, if nothing moved.
+    """
+    last = findings.last
+    if last is None or not floors:
+        return findings
+    results = [each.outcome(last.draws, findings.passport) for each in floors]
+    outcomes = [each.outcome for each in results]
+    status = findings.status
+    sentence = findings.sentence
+    if Outcome.MISSES in outcomes:
+        status = GateStatus.MOVED
+        below = [each.floor.part for each in results if each.outcome is Outcome.MISSES]
+        sentence = f"Below the floor on {', '.join(dict.fromkeys(below))}. {sentence}"
+    elif Outcome.CANNOT_TELL in outcomes and status == GateStatus.SAME:
+        status = GateStatus.CANNOT_TELL
+        sentence = f"Cannot tell whether every floor is met. {sentence}"
+    return replace(findings, status=status, sentence=sentence, floors=results)
+
+
 def moved_systems(
     then: list[PassportNumber], now: list[PassportNumber], aspect: str
 ) -> list[MovedSystem]:
@@ -352,6 +386,7 @@ def lines(findings: GateFindings) -> Iterator[str]:
     last = findings.last
     if last is not None:
         yield f"last look {last.on}: {_of_look(last)}"
+    yield from (each.words for each in findings.floors)
     for each in findings.systems:
         yield (
             f"{each.now.dataset}, {each.now.system or 'all texts'}: corrected mean "
@@ -378,7 +413,7 @@ def _written(number: PassportNumber) -> str:
 def markdown(findings: GateFindings) -> Iterator[str]:
     """Yield the answer as Markdown, for a summary of CI."""
     first, *more = lines(findings)
-    yield f"## Gate: {WORDS[findings.status]}"
+    yield f"## Gate: {findings.answer}"
     yield ""
     yield first
     yield ""
@@ -391,7 +426,7 @@ def as_json(findings: GateFindings) -> dict[str, object]:
     last = findings.last
     return {
         "schema": "judgescope.gate/1",
-        "answer": WORDS[findings.status],
+        "answer": findings.answer,
         "exit_code": int(findings.status),
         "sentence": findings.sentence,
         "judge": findings.passport.judge,
@@ -404,6 +439,20 @@ def as_json(findings: GateFindings) -> dict[str, object]:
         "looks": [
             {key: value for key, value in to_builtins(look).items() if key != "draws"}
             for look in findings.passport.looks
+        ],
+        "floors": [
+            {
+                "part": each.floor.part,
+                "statistic": each.floor.statistic,
+                "least": each.floor.least,
+                "outcome": each.outcome.value,
+                "value": each.found.value,
+                "ci_low": each.found.ci_low,
+                "ci_high": each.found.ci_high,
+                "n": each.found.n,
+                "n_missing": each.found.n_missing,
+            }
+            for each in findings.floors
         ],
         "systems": [
             {

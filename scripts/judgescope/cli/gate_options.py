@@ -54,6 +54,22 @@ def add_commands(commands: Commands) -> None:
         help="ask one new draw of each anchor, and add the look to the passport",
     )
     parser.add_argument(
+        "--require",
+        action="append",
+        default=[],
+        metavar="STATISTIC=VALUE",
+        help="a floor of the share of right verdicts at the last look: accuracy, tpr "
+        "or tnr, such as tnr=.8; repeat it for more",
+    )
+    parser.add_argument(
+        "--slice",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="every floor must hold on each value of this column of the items "
+        "(`columns.meta` of the dataset's card); repeat it for more",
+    )
+    parser.add_argument(
         "--markdown",
         type=Path,
         metavar="FILE",

@@ -6,14 +6,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
+from time import process_time
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from msgspec import structs
 
 from judgescope.cli import gate as command
 from judgescope.cli.anchors import AnchoredJudge
 from judgescope.cli.gate import GateStatus, gate
+from judgescope.cli.gate_floors import Floor
 from judgescope.cli.passport import (
     Passport,
     PassportNumber,
@@ -24,6 +28,7 @@ from judgescope.cli.passport import (
 from judgescope.core.errors import UserError
 from judgescope.data.tables import ingest_all
 from judgescope.plan.specs import texts
+from judgescope.statistics.verdict import Outcome
 from scripted import Body, Said, prompt_of, reply, serve, text_in
 from study import Study
 
@@ -58,6 +63,8 @@ class Options:
         self.horizon, self.days = 300, 90
         self.fresh = self.json = False
         self.markdown: Path | None = None
+        self.require: list[str] = []
+        self.slice: list[str] = []
         self.__dict__.update(keys)
 
 
@@ -93,6 +100,7 @@ def study_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pl
         rows = [
             {"id": name, "source": f"question {at}", "system": "bot"}
             | {"text": f"answer number {at}", "people": ("fail", "pass")[at % 2]}
+            | {"topic": "law" if at < 20 else "sport"}
             for at, name in enumerate(NAMES)
         ]
         own_part.rated_table(
@@ -100,6 +108,7 @@ def study_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pl
             rows,
             ratings={"good": ["people"]},
             aspects={"good": {"labels": ["fail", "pass"]}},
+            meta=["topic"],
         )
         own_part.card("aspects", "good", name="Good", definition="Is it good?")
         own_part.card(
@@ -393,3 +402,73 @@ def test_a_look_without_the_baselines_store_is_refused_before_asking(
     with pytest.raises(UserError, match="lacks replies of the passport's baseline"):
         study_folder.gate(fresh=True)
     assert not study_folder.judge.asked and Path("judge.json").read_bytes() == before
+
+
+def test_a_floor_must_hold_on_the_last_look(
+    study_folder: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study_folder.passport()
+    assert study_folder.gate(require=["accuracy=.8"]) == GateStatus.CANNOT_TELL
+    assert study_folder.gate(fresh=True, require=["accuracy=.8"]) == GateStatus.SAME
+    assert "all anchors: meets accuracy 0.8: 1.000" in capsys.readouterr().out
+    study_folder.judge.asked.clear()
+    result = study_folder.gate(require=["accuracy=.83", "tnr=.7"])
+    assert result == GateStatus.SAME and not study_folder.judge.asked
+
+
+def test_a_part_below_its_floor_fails(
+    study_folder: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The judge passes 8 of the 10 bad texts on law."""
+    study_folder.passport()
+    study_folder.judge.lost = 8
+    words = {"require": ["accuracy=.82"], "slice": ["topic"]}
+    with pytest.raises(UserError) as caught:
+        study_folder.gate(fresh=True, **words)
+    for part in ("too few anchors for a floor", "topic: sport", "of 4 sources", "19"):
+        assert part in str(caught.value)
+    assert not read(Path("judge.json")).looks
+    assert study_folder.gate(fresh=True, require=["accuracy=.85"]) == GateStatus.MOVED
+    assert "Below the floor on all anchors. The judge moved" in capsys.readouterr().out
+
+
+def test_where_nothing_changed_nothing_is_asked_in_ten_seconds(
+    study_folder: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study_folder.passport()
+    study_folder.gate(fresh=True)
+    study_folder.judge.asked.clear()
+    begun = process_time()
+    assert study_folder.gate(require=["accuracy=.8"]) == GateStatus.SAME
+    took = process_time() - begun
+    assert not study_folder.judge.asked and took < 10
+    assert "requested now: 0" in capsys.readouterr().out
+
+
+def test_floors_hold_on_each_part_alone() -> None:
+    """40 anchors on law of which half are right, 40 on sport that are all right."""
+    people = np.ones(80)
+    verdicts = [1.0, 0.0] * 20 + [1.0] * 40
+    law = np.arange(80) < 40
+    sources = [f"i{at}" for at in range(80)]
+    baseline = SimpleNamespace(people=people)
+    outcomes = {}
+    for part, members in (("law", law), ("sport", ~law)):
+        floor = Floor("accuracy", 0.8, part, members, sources)
+        outcomes[part] = floor.outcome(verdicts, baseline).outcome  # type: ignore[arg-type]
+    assert outcomes == {"law": Outcome.MISSES, "sport": Outcome.MEETS}
+
+
+@pytest.mark.parametrize("text", ["tnr", "tnr=2", "kappa=.5", "tnr=x"])
+def test_a_floor_that_is_none_is_refused(study_folder: Place, text: str) -> None:
+    study_folder.passport()
+    with pytest.raises(UserError, match="a floor is a share of right verdicts"):
+        study_folder.gate(require=[text])
+
+
+def test_parts_without_a_floor_or_a_column_are_refused(study_folder: Place) -> None:
+    study_folder.passport()
+    with pytest.raises(UserError, match="no floor that could hold"):
+        study_folder.gate(slice=["topic"])
+    with pytest.raises(UserError, match="no such column of parts"):
+        study_folder.gate(require=["accuracy=.5"], slice=["topics"])

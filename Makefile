@@ -23,7 +23,7 @@ APART := vllm or slurm or wheel or long or simulation
 SLOWER := slow or heavy
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-long test-vllm test-slurm test-wheel floors faults soak planted mutants coverage tables-equal
+.PHONY: help demo test test-fast test-long test-vllm test-slurm test-wheel floors messages faults soak planted mutants coverage tables-equal
 .PHONY: lint docs gallery licences env env-batch env-llama env-vllm env-train env-slurm generated reproduced lock lock-vllm release-check clean
 
 # What is compiled is kept: each job of each study would compile all that it imports otherwise.
@@ -60,6 +60,9 @@ test-slurm: .venv/test .venv/slurm ## test with two one-node SLURMs, unprivilege
 # CI fails if a lane passes fewer tests than its floor; run .ci/run first.
 floors: ## raise the floors of passed tests to those of the last run of .ci/run
 	$(BIN)/python .ci/lanes.py --raise test.log
+
+messages: .venv/test ## write the kept texts of frequent errors anew (tests/unit/cli/messages.txt)
+	$(BIN)/python -m pytest -n 0 -q tests/unit/cli/test_messages.py --renew
 
 faults: .venv/test ## replay what an endpoint may do: "tried N, survived N" (a minute)
 	$(BIN)/python tests/support/replaying.py

@@ -52,6 +52,8 @@ once, because a second run would hide what depends on chance.
 def pytest_addoption(parser: pytest.Parser) -> None:
     what = "of the long tests, only this fifth, from 0"
     parser.addoption("--fifth", type=int, choices=range(5), help=what)
+    renew = "write tests/unit/cli/messages.txt anew"
+    parser.addoption("--renew", action="store_true", help=renew)
 
 
 @pytest.hookimpl(trylast=True)  # after -m has taken its tests out

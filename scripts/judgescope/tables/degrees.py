@@ -12,11 +12,59 @@ from typing import Final, NamedTuple
 from judgescope.tables.polarity import NEGATIONS, goodness
 from judgescope.tables.words import folded
 
+NEUTRAL: Final = frozenset(
+    folded(word)
+    for word in (
+        "neutral",
+        "neither",
+        "average",
+        "borderline",
+        "mixed",
+        "undecided",
+        "so-so",
+        "teils/teils",
+        "teils teils",
+        "mittel",
+        "mittelmäßig",
+        "neutre",
+        "moyen",
+        "moyenne",
+        "neutro",
+        "neutra",
+        "regular",
+        "medio",
+        "neutraal",
+        "neutralny",
+        "neutralna",
+        "nötr",
+        "нейтральный",
+        "нейтрально",
+        "нормально",
+        "средне",
+        "一般",
+        "中性",
+        "中立",
+        "普通",
+        "どちらでもない",
+        "どちらとも言えない",
+        "보통",
+        "중립",
+        "متوسط",
+        "محايد",
+    )
+)
+"""Labels between praise and fault."""
+_SUPERLATIVES: Final = """\
+excellent great perfect outstanding terrible awful horrible ausgezeichnet exzellent
+parfait excelente eccellente ottimo отлично ужасно 优秀 最高 ممتاز mükemmel
+"""
+SUPERLATIVES: Final = frozenset(map(folded, _SUPERLATIVES.split()))
+"""Words that praise or find fault as `very good` and `very bad` do."""
 PLAIN: Final = 5.0
 """The degree of a label without an adverb: `correct`."""
 DEGREES: Final[Mapping[float, str]] = {
     -6.0: "not at all|gar nicht|überhaupt nicht|pas du tout|per niente|para nada|"
-    "de modo nenhum|helemaal niet|wcale nie|совсем не|вовсе не|全く|完全不|毫不|전혀",
+    "de modo nenhum|helemaal niet|wcale nie|совсем не|вовсе не|完全不|毫不",
     0.5: "not very|not really|not particularly|nicht sehr|nicht besonders|pas très|"
     "no muy|non molto|não muito|niet erg|не очень|不太|不够|あまり|별로",
     1.0: "slightly|barely|hardly|minimally|marginally|a little|a bit|weakly|minor|mild|"
@@ -39,7 +87,7 @@ DEGREES: Final[Mapping[float, str]] = {
     7.0: "fully|completely|totally|entirely|perfectly|extremely|exceptionally|"
     "absolutely|severe|severely|völlig|voll|vollständig|ganz|äußerst|tout à fait|"
     "entièrement|complètement|totalmente|completamente|del todo|completo|volledig|"
-    "całkowicie|tamamen|полностью|совершенно|完全|完全に|極めて|완전히|تماما|تماماً",
+    "całkowicie|tamamen|полностью|совершенно|完全|完全に|極めて|全く|強く|완전히|전혀|강하게|تماما|تماماً",
     8.0: "critical",
 }
 """How much of it -> words and phrases that say so."""
@@ -84,11 +132,19 @@ def degree_of(label: str) -> LabelDegree:
             continue
         parts = re.split(rf"(?<!\w){re.escape(phrase)}(?!\w)", text, maxsplit=1)
         if len(parts) > 1:
-            return LabelDegree(" ".join(" ".join(parts).split()), degree)
-    first, _, rest = text.partition(" ")
-    if rest and first in NEGATIONS:
-        return LabelDegree(rest, -PLAIN)
-    return LabelDegree(text, PLAIN)
+            return _negated(" ".join(parts), degree)
+    return _negated(text, PLAIN)
+
+
+def _negated(text: str, degree: float) -> LabelDegree:
+    """What a label says without its adverb, less than nothing where it is negated:
+    `stimme nicht zu`.
+    """
+    words = text.split()
+    others = [word for word in words if word not in NEGATIONS]
+    if not others or len(others) == len(words):
+        return LabelDegree(" ".join(words), degree)
+    return LabelDegree(" ".join(others), -degree)
 
 
 def of_degrees(labels: Collection[str]) -> tuple[str, ...] | None:
@@ -103,19 +159,21 @@ def of_degrees(labels: Collection[str]) -> tuple[str, ...] | None:
     >>> of_degrees(["tea", "coffee"])
     """
     value_of: dict[str, float] = {}
-    cores: dict[int, set[str]] = {1: set(), -1: set()}
-    has_degree = False
+    cores: dict[float, set[str]] = {}
     for label in labels:
+        if folded(label) in NEUTRAL:
+            value_of[label] = 0.0
+            continue
         core, degree = degree_of(label)
         # `partially` alone is less of whatever the others praise.
         praise = goodness(core) if core else 1
         if not praise:
             return None
-        if core:
-            cores[praise].add(core.removesuffix("s"))
-        has_degree |= degree != PLAIN
-        value_of[label] = praise * degree
-    if max(map(len, cores.values())) > 1 or not has_degree:
+        strength = 6.5 if core in SUPERLATIVES and degree == PLAIN else degree
+        value_of[label] = praise * strength
+        if core and core not in SUPERLATIVES:
+            cores.setdefault(praise, set()).add(core.removesuffix("s"))
+    if len(value_of) < 2 or any(len(same) > 1 for same in cores.values()):
         return None
     if len(set(value_of.values())) < len(value_of):
         return None

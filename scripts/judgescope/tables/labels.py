@@ -97,6 +97,9 @@ LADDERS: Final = (
     ),
     ("not helpful", "slightly helpful", "somewhat helpful", "helpful", "very helpful"),
     ("irrelevant", "marginally relevant", "relevant", "highly relevant", "perfect"),
+    ("bad", "poor", "fair", "good", "excellent"),
+    ("unacceptable", "borderline", "acceptable"),
+    ("ungenügend", "mangelhaft", "ausreichend", "befriedigend", "gut", "sehr gut"),
     ("very poor", "poor", "fair", "average", "good", "very good", "excellent"),
     ("terrible", "bad", "poor", "ok", "okay", "good", "great", "perfect"),
     ("critical", "major", "moderate", "minor", "no issue", "no issues", "none"),
@@ -160,8 +163,11 @@ def plain_label(cell: object) -> str:
 
     >>> plain_label("Not_OK "), plain_label("Correct ✅"), plain_label("✅")
     ('not ok', 'correct', '✅')
+    >>> plain_label("Yes."), plain_label("“no”"), plain_label("-")
+    ('yes', 'no', '-')
     """
-    words = str(cell).replace("_", " ").strip().casefold().split()
+    text = str(cell).replace("_", " ").strip().casefold()
+    words = (text.strip(" .'\"“”„«»") or text).split()
     with_letters = [word for word in words if any(map(str.isalnum, word))]
     if with_letters:
         # A sign beside a word repeats it.
@@ -208,6 +214,10 @@ def is_fault(headers: Collection[str]) -> bool:
 
 
 def _of_two(first: str, second: str, headers: Collection[str]) -> LabelOrder:
+    found = _where_found(first, second) if is_fault(headers) else None
+    if found is not None:
+        remark = f"the header names a fault, so {found[0]} is the bad label"
+        return LabelOrder(found, remark=remark)
     worse = _worse(plain_label(first), plain_label(second))
     if worse is None:
         labels = (first, second)
@@ -227,6 +237,21 @@ def _of_two(first: str, second: str, headers: Collection[str]) -> LabelOrder:
             labels, note=f"the column names a fault, so {labels[0]} is the bad label"
         )
     return LabelOrder(labels)
+
+
+def _where_found(first: str, second: str) -> tuple[str, str] | None:
+    """Labels for what is there, and for what is not, in this order; None for others.
+
+    >>> _where_found("absent", "present"), _where_found("detected", "not detected")
+    (('present', 'absent'), ('detected', 'not detected'))
+    """
+    found = frozenset({"present", "detected", "found", "flagged", "contained"})
+    absent = frozenset({"absent", "clean", "none", "clear"})
+    for there, other in ((first, second), (second, first)):
+        plain, plain_other = plain_label(there), plain_label(other)
+        if plain in found and (plain_other in absent or negates(plain_other, plain)):
+            return there, other
+    return None
 
 
 def are_answers(labels: Collection[str]) -> bool:

@@ -75,7 +75,9 @@ vero falso nee tak nie evet hayır да нет 是 否 有 无 はい いいえ 
 """
 ANSWERS: Final = frozenset(map(folded, _ANSWERS.split()))
 """Words for yes and no, or true and false."""
-PREFIXES: Final = ("un", "in", "im", "ir", "il", "dis", "mis", "non", "не")
+OF_FAULTS: Final = frozenset({"clear", "factual"})
+"""Words of praise which say what a fault is about: `factual error`."""
+PREFIXES: Final = ("un", "in", "im", "ir", "il", "dis", "mis", "non", "nie", "не")
 """Beginnings of a word that negate the rest of it."""
 EAST_ASIAN_PREFIXES: Final = ("不", "非", "未", "无", "無", "没")
 """Characters that negate the rest of a word."""
@@ -109,16 +111,22 @@ def goodness(label: str) -> int:
         signs = [sign for sign in label if not sign.isspace()]
         total = sum(_sign_of(sign) for sign in signs)
         return (total > 0) - (total < 0)
-    total = 0
-    is_negated = False
     for place, word in enumerate(words):
         if word in NEGATIONS and place + 1 < len(words):
-            is_negated = True
-            continue
-        value = _sign_of(word)
-        if value:
-            total += -value if is_negated else value
-            is_negated = False
+            total = _praise(words[:place]) - _praise(words[place + 1 :])
+            return (total > 0) - (total < 0)
+    return _praise(words)
+
+
+def _praise(words: Sequence[str]) -> int:
+    """1 for words that praise, -1 for those that name a fault, such as `factual error`,
+    or find fault; 0 for others.
+    """
+    signs = [_sign_of(word) for word in words]
+    for word, sign in zip(words, signs, strict=True):
+        if sign < 0 and not listed("fault").isdisjoint({word, word.removesuffix("s")}):
+            return -1
+    total = sum(signs)
     return (total > 0) - (total < 0)
 
 
@@ -176,7 +184,8 @@ def names_fault(header: str) -> bool:
     words = split_header(header)
     if _denies(words):
         return False
-    return not praises(header)
+    merits = [word for word in words if _sign_of(word) > 0 and word not in ANSWERS]
+    return all(word in OF_FAULTS for word in merits)
 
 
 def _denies(words: Sequence[str]) -> bool:
@@ -197,4 +206,4 @@ def praises(header: str) -> bool:
     """
     # 是 and 否 ask in Chinese, as `is it` does.
     words = [word for word in split_header(header) if word not in ANSWERS]
-    return any(_sign_of(word) > 0 for word in words)
+    return any(_sign_of(word) > 0 or word in listed("merit") for word in words)

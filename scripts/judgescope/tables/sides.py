@@ -95,7 +95,7 @@ def not_a_rating(header: str, evidence: ColumnEvidence) -> str:
     rated = "rating" in evidence or "outcome" in evidence
     # One German column of an English table is a time or a count all the same.
     of_any_language = classes_of(header, ALL_LANGUAGES)
-    says_more = evidence.keys() - {"good", "bad", "fault"}
+    says_more = evidence.keys() - {"good", "bad", "fault", "merit"}
     for kind in ("number", "confidence", "length"):
         if kind in of_any_language and not says_more:
             evidence = {**evidence, kind: True}

@@ -239,10 +239,10 @@ good en strong: complete satisfied satisfactory acceptable adequate appropriate 
 good en strong: verified compliant resolved solved fixed clear clean useful great
 good en strong: excellent perfect fine polite honest truthful readable sufficient
 good en strong: success successful entailed usable agree agreed okay harmless
-good en strong: correctness helpfulness relevance relevancy accuracy coherence
-good en strong: fluency faithfulness consistency completeness quality clarity
-good en strong: conciseness groundedness factuality truthfulness honesty politeness
-good en strong: safety readability adequacy naturalness usefulness
+merit en strong: correctness helpfulness relevance relevancy accuracy coherence
+merit en strong: fluency faithfulness consistency completeness quality clarity
+merit en strong: conciseness groundedness factuality truthfulness honesty politeness
+merit en strong: safety readability adequacy naturalness usefulness
 bad en strong: failure poor terrible awful useless horrible insufficient contradicted
 bad en strong: refuted
 good de strong: wahr zutreffend akzeptabel hilfreich vollständig erfüllt relevant
@@ -297,4 +297,27 @@ fault ko strong: 오류 유해 환각 독성 편향
 fault ru strong: ошибка ошибки ошибок токсичность токсичный галлюцинация
 fault ru strong: галлюцинации вредный
 fault ar strong: أخطاء سام ضار هلوسة
+good de strong: stimme zustimmung trifft einverstanden positiv
+bad de strong: negativ
+good fr strong: accord positif positive
+bad fr strong: désaccord négatif négative
+good es strong: acuerdo positivo positiva
+bad es strong: desacuerdo negativo negativa
+good pt strong: concordo positivo
+bad pt strong: discordo negativo
+good it strong: accordo positivo
+bad it strong: disaccordo negativo
+good zh strong: 同意 正面 积极
+bad zh strong: 反对 负面 消极
+good ja strong: 同意する 同意 そう思う ポジティブ 肯定的
+bad ja strong: 同意しない そう思わない 反対 ネガティブ 否定的
+good ko strong: 동의 긍정 긍정적
+bad ko strong: 반대 부정 부정적
+good ru strong: положительный положительно согласен согласна
+bad ru strong: отрицательный отрицательно
+good ar strong: إيجابي موافق
+bad ar strong: سلبي
+good pl strong: zgadzam zgoda
+good tr strong: katılıyorum olumlu
+bad tr strong: katılmıyorum olumsuz
 """

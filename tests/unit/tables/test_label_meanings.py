@@ -75,6 +75,16 @@ def notes(draft: StudyDraft) -> str:
         ["severe bias", "mild bias", "no bias"],
         ["red", "amber", "green"],
         ["😠", "😐", "😊"],
+        ["quality issue", "no quality issue"],
+        ["in disaccordo", "neutro", "d'accordo"],
+        ["stimme nicht zu", "mittel", "stimme eher zu", "stimme völlig zu"],
+        ["en desacuerdo", "neutral", "de acuerdo", "totalmente de acuerdo"],
+        ["очень плохо", "плохо", "средне", "хорошо", "отлично"],
+        ["非常不合理", "不合理", "一般", "合理", "非常合理"],
+        ["매우 나쁨", "보통", "좋음"],
+        ["سلبي", "محايد", "إيجابي"],
+        ["niepoprawny", "częściowo poprawny", "poprawny"],
+        ["bad", "poor", "fair", "good", "excellent"],
     ],
 )
 def test_words_have_their_order_in_any_language(worst_first: list[str]) -> None:
@@ -108,6 +118,9 @@ def test_letters_are_grades_with_a_remark() -> None:
         (("redundant (human)", "redundant (gpt-4o)"), ["yes", "no"]),
         (("human_evasive", "llm_evasive"), ["1", "0"]),
         (("human_risk", "llm_risk"), ["high", "medium", "low"]),
+        (("profanity_human", "profanity_llm"), ["found", "not found"]),
+        (("bias (human)", "bias (gpt-4o)"), ["present", "absent"]),
+        (("human_factual_error", "llm_factual_error"), ["yes", "no"]),
     ],
 )
 def test_much_of_a_fault_is_the_bad_answer(
@@ -157,6 +170,11 @@ def test_a_sign_beside_a_word_is_not_part_of_the_label(tmp_path: Path) -> None:
     file = labelled(tmp_path / "t.csv", ["❌ Wrong", "✅ Right"], ["wrong", "right"])
     draft = audited(file)
     assert values(draft, "human")[:2] == values(draft, "judge")[:2] == [0, 1]
+
+
+def test_signs_around_a_word_are_not_part_of_the_label(tmp_path: Path) -> None:
+    file = labelled(tmp_path / "t.csv", ["False.", "“True”"], ["false", "true"])
+    assert values(audited(file), "human")[:2] == [0, 1]
 
 
 def test_one_beside_the_name_of_a_fault_is_asked_about(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ TIE: Final = 0
 
 _SIDES: Final = (
     ("a", "b"),
+    ("а", "б"),
     ("1", "2"),
     ("first", "second"),
     ("left", "right"),

@@ -122,3 +122,32 @@ def test_ratings_beside_two_texts_are_asked_about(tmp_path: Path) -> None:
         ["--text", "response_b"],
     ]
     assert audited(file, "--text", "response_b").columns.text == "response_b"
+
+
+@pytest.mark.parametrize("labels", [["won", "lost", "draw"], ["yes", "no"]])
+def test_labels_beside_two_texts_are_asked_about(
+    labels: list[str], tmp_path: Path
+) -> None:
+    headers = ("human_result", "judge_result")
+    with pytest.raises(UnclearColumns, match="A, B and tie"):
+        audited(compared(tmp_path / "t.csv", labels, headers))
+
+
+def test_the_second_of_two_orders_is_not_a_judge_of_its_own(tmp_path: Path) -> None:
+    more = {"gpt_pos2": lambda at: "AB"[at // 4 % 2]}
+    headers = ("human_choice", "gpt_pos1")
+    draft = audited(compared(tmp_path / "t.csv", ["A", "B"], headers, more=more))
+    assert draft.columns.scored == ["gpt_pos1"]
+    assert "column gpt_pos2" in "".join(draft.table.notes)
+
+
+def test_rankings_of_three_texts_are_refused(tmp_path: Path) -> None:
+    lines = ["X,Y,Z,human_ranking,llm_ranking"]
+    for at in range(ROWS):
+        texts = [f"The text {name} of {at} is long" for name in "XYZ"]
+        ranking = ["X>Y>Z", "Z>X>Y", "Y=X>Z"][at % 3]
+        lines.append(",".join([*texts, ranking, ranking]))
+    file = tmp_path / "t.csv"
+    file.write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(UserError, match="more than two texts"):
+        audited(file)

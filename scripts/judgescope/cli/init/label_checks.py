@@ -62,12 +62,16 @@ def check_one_of_two(table: InitTable, column: str, words: Mapping[str, str]) ->
     and C have.
     """
     names = {name.casefold() for name in table.columns}
-    chosen = [word for word in words if word in names]
+    parts = list[str]()
+    for word in words:
+        # A ranking of several texts names them all: `A>B>C`.
+        parts += [part.strip() for part in re.split(r"[<>=,]", word)]
+    chosen = [part for part in dict.fromkeys(parts) if part in names]
     if len(chosen) > 2:
         raise UserError(
             "these are choices among more than two texts, and audit compares two",
             where=f"{table.file}, column {column}",
-            got=", ".join(words[word] for word in chosen),
+            got=", ".join([*words.values()][:3]),
             todo="make a row for each two texts of a question, with both texts "
             "(text_a, text_b) and the choice between them (A, B, tie)",
         )

@@ -24,6 +24,7 @@ from judgescope.report.words import listed
 from judgescope.tables.choices import SIDES
 from judgescope.tables.labels import plain_label
 from judgescope.tables.profile import profile
+from judgescope.tables.sides import not_a_rating
 from judgescope.tables.spelling import is_missing
 from judgescope.tables.words import classes_of, english_names
 
@@ -75,7 +76,11 @@ def check_choices_clear(
     for column in table.columns:
         evidence = classes_of(english[column])
         is_side = {"person", "machine", "measure"} & evidence.keys()
-        if is_side and numbers(table.rows, column) and column not in {*texts, *judging}:
+        if not is_side or column in {*taken, *texts, *judging}:
+            continue
+        if not_a_rating(column, evidence):
+            continue
+        if profile(table.rows, column).kind in {"number", "label"}:
             rated.append(column)
     people = [name for name in rated if classes_of(english[name]).get("person")]
     if people and len(rated) > len(people):
@@ -87,7 +92,8 @@ def check_choices_clear(
             ],
             where=str(table.file),
             allowed=texts,
-            todo=f"name the rated text: --text {texts[0]}",
+            todo=f"name the rated text: --text {texts[0]}; or, if they choose between "
+            "the texts, add columns with A, B and tie",
         )
 
 
@@ -106,8 +112,10 @@ def _has_unknown_choices(table: InitTable, column: str, english: str) -> bool:
         return whole and (is_choice or (grades and max(values) > 0))
     if profile(table.rows, column).kind != "label" or not says_who_chose(english):
         return False
-    cells = cells_of(table.rows, column)
-    words = {plain_label(cell) for cell in cells if not is_missing(cell)}
+    words = set[str]()
+    for cell in cells_of(table.rows, column):
+        if not is_missing(cell):
+            words.add(plain_label(cell).strip("[]()"))
     check_one_of_two(table, column, {word: word for word in words})
     return any(words.issuperset(pair) for pair in SIDES)
 
@@ -140,7 +148,7 @@ def check_order_clear(
     if {*judging}.issuperset(chosen) or not pairs.words:
         return
     for column in table.columns:
-        if column in {*pairs.texts, *pairs.systems}:
+        if column in {*pairs.texts, *pairs.systems, *pairs.other_order}:
             continue
         if column in pairs.choices and says_who_chose(english[column]):
             continue

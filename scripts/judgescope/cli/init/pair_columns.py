@@ -159,7 +159,7 @@ def _in_other_order(columns: Sequence[str]) -> list[str]:
     stems = {}
     for column in columns:
         stems[column] = {*words_of(column)} - OTHER_ORDER - FIRST_ORDER
-    swapped = []
+    swapped = [name for name in columns if _is_second_of(name, columns)]
     for column in columns:
         if OTHER_ORDER.isdisjoint(words_of(column)):
             continue
@@ -167,6 +167,16 @@ def _in_other_order(columns: Sequence[str]) -> list[str]:
         if any(stems[name] == stems[column] for name in others):
             swapped.append(column)
     return swapped
+
+
+def _is_second_of(column: str, columns: Sequence[str]) -> bool:
+    """Return whether a column is the second of two orders: `judge_order2` beside
+    `judge_order1`.
+    """
+    words = words_of(column)
+    if {"order", "position", "pos"}.isdisjoint(words) or words[-1] != "2":
+        return False
+    return any(words_of(other) == [*words[:-1], "1"] for other in columns)
 
 
 def _chosen_by_header(

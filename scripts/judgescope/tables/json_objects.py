@@ -45,6 +45,9 @@ def _saved_by_pandas(content: dict[str, Any]) -> list[FileRow] | None:
         cells = [each for each in data if isinstance(each, list)]
         if len(cells) == len(data) and all(len(row) == len(columns) for row in cells):
             return [dict(zip(map(str, columns), row, strict=True)) for row in cells]
+    of_columns = _of_columns(content)
+    if of_columns is not None:
+        return of_columns
     parts = [part for part in content.values() if isinstance(part, dict)]
     if len(parts) < max(2, len(content)):
         return None
@@ -58,6 +61,24 @@ def _saved_by_pandas(content: dict[str, Any]) -> list[FileRow] | None:
         return None
     name = "id" if "id" not in keys else "key"
     return [{name: ident, **content[ident]} for ident in content]
+
+
+def _of_columns(content: dict[str, Any]) -> list[FileRow] | None:
+    """The rows of an object with a list of cells for each column; None for another.
+
+    >>> _of_columns({"human": [3, 4], "judge": [2, 4]})
+    [{'human': 3, 'judge': 2}, {'human': 4, 'judge': 4}]
+    """
+    columns = [cells for cells in content.values() if isinstance(cells, list)]
+    if len(columns) < max(2, len(content)):
+        return None
+    n_rows = len(columns[0])
+    if n_rows < 2 or any(len(cells) != n_rows for cells in columns):
+        return None
+    # Lists of objects are tables of their own.
+    if any(isinstance(cells[0], dict) for cells in columns):
+        return None
+    return [{name: content[name][row] for name in content} for row in range(n_rows)]
 
 
 LEAST_ROWS: Final = 10

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from judgescope.data.column_rows import cells_of
 from judgescope.data.rows import TableRow
 from judgescope.tables.choices import SIDES
-from judgescope.tables.spelling import filled_cells
+from judgescope.tables.spelling import filled_cells, is_missing
 from judgescope.tables.words import classes_of, split_header
 
 DRAWS: Final = frozenset(
@@ -130,6 +130,49 @@ def with_listed_numbers(
                 ]
         new_rows.append(new)
     return new_rows, listed
+
+
+def with_listed_words(
+    rows: Sequence[TableRow], columns: Sequence[str]
+) -> tuple[Sequence[TableRow], dict[str, list[str]]]:
+    """Rows with a column for each rater where all cells of a column are lists of as
+    many labels; and column -> its new columns.
+
+    A list that has a word twice is one of raters: the labels of one text differ.
+
+    >>> rows = [{"experts": ["good", "good"]}, {"experts": ["bad", "good"]}]
+    >>> with_listed_words(rows, ["experts"])[0][1]
+    {'experts (1)': 'bad', 'experts (2)': 'good'}
+    """
+    split: dict[str, list[str]] = {}
+    for column in columns:
+        lists = [cell for cell in cells_of(rows, column) if not is_missing(cell)]
+        if not lists or not all(map(_is_list_of_words, lists)):
+            continue
+        sizes = {len(cell) for cell in lists}
+        repeats = any(len(set(cell)) < len(cell) for cell in lists)
+        if len(sizes) == 1 and repeats and not classes_of(column).get("machine"):
+            size = sizes.pop()
+            split[column] = [f"{column} ({place + 1})" for place in range(size)]
+    if not split:
+        return rows, split
+    new_rows: list[TableRow] = []
+    for row in rows:
+        new: dict[str, Any] = {}
+        for name, cell in row.items():
+            if name not in split:
+                new[name] = cell
+                continue
+            words = cell if isinstance(cell, list) else [None] * len(split[name])
+            new |= zip(split[name], words, strict=True)
+        new_rows.append(new)
+    return new_rows, split
+
+
+def _is_list_of_words(cell: Any, most_words: int = 20, longest: int = 30) -> bool:
+    if not isinstance(cell, list) or not 2 <= len(cell) <= most_words:
+        return False
+    return all(isinstance(word, str) and len(word) <= longest for word in cell)
 
 
 def is_conversation(cell: Any) -> bool:

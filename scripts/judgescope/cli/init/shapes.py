@@ -31,6 +31,7 @@ from judgescope.tables.structure import (
     unpivoted,
     with_draws,
     with_listed_numbers,
+    with_listed_words,
 )
 from judgescope.tables.words import split_header
 
@@ -41,8 +42,17 @@ def structured(table: InitTable) -> InitTable:
     """
     table = _with_plain_cells(table)
     if any(_is_nested(table, column) for column in table.columns):
-        rows = flattened(table.rows)
-        table = replace(table, rows=rows, columns=columns_of(rows), copied=True)
+        flat = flattened(table.rows)
+        table = replace(table, rows=flat, columns=columns_of(flat), copied=True)
+    rows, split = with_listed_words(table.rows, table.columns)
+    if split:
+        notes = list(table.notes)
+        for name, group in split.items():
+            notes.append(
+                f"column {name}: each cell is a list of labels, of {len(group)} raters"
+            )
+        columns = columns_of(rows)
+        table = replace(table, rows=rows, columns=columns, notes=notes, copied=True)
     joined = joined_rows(table.rows, table.columns)
     if joined is not None:
         return replace(
@@ -148,7 +158,7 @@ def with_answers(table: InitTable, columns: Guess) -> tuple[InitTable, Guess]:
         return table, columns
     if not shared:
         _check_no_repeats(table, columns, [""] * len(table.rows))
-        return table, columns
+        return _with_repeated(table, columns), columns
     keys = []
     for cells in zip(*(cells_of(table.rows, name) for name in shared), strict=True):
         keys.append(str(list(cells)))
@@ -212,6 +222,25 @@ def _check_texts_differ(
             "criterion; or name the column that tells the texts of a source apart: "
             "--system COLUMN",
         )
+
+
+def _with_repeated(table: InitTable, columns: Guess, shortest: int = 25) -> InitTable:
+    """Return the table with a note of the rows that repeat a text of another row, of at
+    least `shortest` characters.
+    """
+    if columns.text is None:
+        return table
+    seen = set[str]()
+    count = 0
+    for text in cells_of(table.rows, columns.text):
+        if isinstance(text, str) and len(text) >= shortest:
+            count += text in seen
+            seen.add(text)
+    if not count:
+        return table
+    repeat = "row repeats" if count == 1 else "rows repeat"
+    note = f"{count} {repeat} the text of another row; each counts as a text of its own"
+    return replace(table, notes=[*table.notes, note])
 
 
 def _check_no_raters(table: InitTable, columns: Guess) -> None:

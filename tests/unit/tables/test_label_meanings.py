@@ -193,6 +193,38 @@ def test_one_beside_pass_and_fail_is_the_pass(tmp_path: Path) -> None:
     assert values(draft, "human")[:2] == [0, 1]
 
 
+def test_a_pass_beside_a_fault_is_the_good_label(tmp_path: Path) -> None:
+    headers = ("human_toxic", "gpt4_passed")
+    draft = audited(labelled(tmp_path / "t.csv", ["1", "0"], ["0", "1"], headers))
+    assert values(draft, "human_toxic")[:2] == values(draft, "gpt4_passed")[:2]
+
+
+def test_one_in_a_header_of_praise_is_clear_beside_a_fault(tmp_path: Path) -> None:
+    headers = ("harmless_human", "harmful_llm")
+    draft = audited(labelled(tmp_path / "t.csv", ["0", "1"], ["1", "0"], headers))
+    assert values(draft, "harmless_human")[:2] == values(draft, "harmful_llm")[:2]
+
+
+@pytest.mark.parametrize(
+    ("human", "judge", "is_reversed"),
+    [
+        ("human_harmful", "harm_score", True),
+        ("human_harmful", "gpt4_score", True),
+        ("human_harmful", "gpt4_quality", False),
+        ("human_good", "risk_score", True),
+        ("human_good", "gpt4_score", False),
+    ],
+)
+def test_scores_of_a_fault_are_reversed_beside_labels(
+    human: str, judge: str, is_reversed: bool, tmp_path: Path
+) -> None:
+    scores = ["0.1", "0.3", "0.9", "0.8"]
+    file = labelled(tmp_path / "t.csv", ["0", "0", "1", "1"], scores, (human, judge))
+    draft = audited(file, "--judge", judge)
+    assert (values(draft, judge)[0] == 0.9) is is_reversed
+    assert ("were reversed" in notes(draft)) is is_reversed
+
+
 def test_numbers_out_of_five_may_have_a_decimal_comma(tmp_path: Path) -> None:
     draft = audited(labelled(tmp_path / "t.csv", ["1,5 / 5", "2,0 / 5", "4,5 / 5"]))
     assert values(draft, "human")[:3] == [1.5, 2, 4.5]

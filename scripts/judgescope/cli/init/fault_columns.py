@@ -107,8 +107,9 @@ def fault_columns(answers: Collection[str]) -> list[str]:
     if not faults:
         return []
     others = [column for column in sided if column not in faults]
-    if all(map(_asks_nothing, others)):
-        faults += others
+    same = [column for column in others if asks_nothing(column)]
+    if all(column in same or praises(column) for column in others):
+        faults += same
     return [column for column in answers if column in faults]
 
 
@@ -142,8 +143,14 @@ def asks_for_property(column: str) -> bool:
     return False
 
 
-def _asks_nothing(column: str) -> bool:
-    """Whether a header only says who rated: `gpt4_verdict`, `Human label`."""
+def asks_nothing(column: str) -> bool:
+    """Whether a header only says who rated: `gpt4_verdict`, `Human label`.
+
+    >>> asks_nothing("gpt4_verdict"), asks_nothing("judge_pass")
+    (True, False)
+    """
+    if praises(column):
+        return False
     for word in split_header(column):
         says_who = RATING_CLASSES & classes_of(word, ALL_LANGUAGES).keys()
         is_known = says_who or word in ROLE_NOUNS

@@ -13,7 +13,7 @@ from judgescope.cli.init.tables import FAIL_PASS, InitTable, Label
 from judgescope.core.errors import UserError
 from judgescope.core.names import slug
 from judgescope.tables.labels import plain_label
-from judgescope.tables.polarity import goodness
+from judgescope.tables.polarity import goodness, praises
 from judgescope.tables.words import RATING_CLASSES, classes_of
 
 LABELS: Final[tuple[Label, ...]] = (
@@ -98,7 +98,7 @@ def check_ones_clear(table: InitTable, stated: Collection[str]) -> None:
     for name in table.columns:
         if name in table.labels or not RATING_CLASSES & classes_of(name).keys():
             continue
-        if set(numbers(table.rows, name) or ()) != {0.0, 1.0}:
+        if set(numbers(table.rows, name) or ()) != {0.0, 1.0} or praises(name):
             continue
         options = []
         for one, zero in ((good, bad), (bad, good)):

@@ -20,6 +20,7 @@ from judgescope.cli.init.label_checks import (
 from judgescope.cli.init.pair_checks import check_choices_clear, check_order_clear
 from judgescope.cli.init.pair_columns import has_choices, pairs_of
 from judgescope.cli.init.rating_columns import is_judge, is_mean, words_of
+from judgescope.cli.init.reversed_scores import with_reversed_scores
 from judgescope.cli.init.tables import InitTable, Label
 from judgescope.core.errors import UserError
 from judgescope.data.column_rows import cells_of, with_cells
@@ -223,6 +224,7 @@ def _with_labels(table: InitTable, judging: Collection[str]) -> InitTable:
     stated = set(table.labels) - set(words)
     table = _with_other_labels(_with_faults(table, faults), judging)
     check_ones_clear(table, stated)
+    table = with_reversed_scores(table, faults, stated)
     return replace(table, notes=[*table.notes, *_notes_on_none(table)])
 
 

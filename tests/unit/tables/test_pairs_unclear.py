@@ -151,3 +151,31 @@ def test_rankings_of_three_texts_are_refused(tmp_path: Path) -> None:
     file.write_text("\n".join(lines), encoding="utf-8")
     with pytest.raises(UserError, match="more than two texts"):
         audited(file)
+
+
+@pytest.mark.parametrize(
+    ("texts", "choices"),
+    [
+        (("control_reply", "treatment_reply"), ["control", "treatment"]),
+        (("output of v1.2", "output of v2.0"), ["v1.2", "v2.0", "tie"]),
+        (("human_response", "llama_response"), ["human", "llama", "tie"]),
+    ],
+)
+def test_a_cell_names_a_text_by_words_of_its_header(
+    texts: tuple[str, str], choices: list[str], tmp_path: Path
+) -> None:
+    headers = ("annotator_winner", "gpt4_winner")
+    draft = audited(compared(tmp_path / "t.csv", choices, headers, texts))
+    assert draft.columns.texts == list(texts)
+    assert [row["annotator_winner"] for row in draft.table.rows[:2]] == [1, 2]
+
+
+@pytest.mark.parametrize("header", ["left_model", "system_shown_first"])
+def test_a_system_that_stood_on_one_side_is_asked_about(
+    header: str, tmp_path: Path
+) -> None:
+    more = {header: lambda at: ["x", "y"][at // 3 % 2]}
+    file = compared(tmp_path / "t.csv", ["left", "right"], more=more)
+    with pytest.raises(UnclearColumns) as ended:
+        audited(file)
+    assert f"column {header}" in ended.value.where

@@ -9,6 +9,7 @@ from judgescope.cli.init.label_checks import check_one_of_two
 from judgescope.cli.init.open_readings import OpenReading, UnclearColumns
 from judgescope.cli.init.pair_columns import (
     PairColumns,
+    names_place,
     says_who_chose,
     sided_columns,
     sided_systems,
@@ -184,8 +185,8 @@ def _human_flag(people: Sequence[str]) -> str:
 
 def _says_order(table: InitTable, column: str) -> bool:
     """Whether a column with two different cells says which text was shown first."""
-    words = words_of(column)
-    if SHOWN.isdisjoint(words) or aspect_of(column) == "overall":
+    is_shown = not SHOWN.isdisjoint(words_of(column)) and aspect_of(column) != "overall"
+    if not is_shown and not names_place(column):
         return False
     cells = {str(cell) for cell in cells_of(table.rows, column) if not is_missing(cell)}
     return len(cells) == 2

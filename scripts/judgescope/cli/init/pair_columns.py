@@ -13,6 +13,7 @@ from judgescope.cli.init.vocabulary import ROLE_NOUNS, WORDS
 from judgescope.data.column_rows import cells_of
 from judgescope.data.rows import TableRow, word_of
 from judgescope.tables.choices import FIRST, SECOND, SIDES, TIE, TIE_WORDS
+from judgescope.tables.profile import profile
 from judgescope.tables.raters import is_given_name, is_numbered_rater
 from judgescope.tables.spelling import is_missing
 from judgescope.tables.words import classes_of, english_names
@@ -112,7 +113,7 @@ def pairs_of(
         return None
     choices: dict[str, list[int | None]] = {}
     for column in columns:
-        if column in {*taken, *texts, *systems}:
+        if column in {*taken, *texts, *systems} or names_place(column):
             continue
         codes = _codes(rows, column, systems, texts)
         judged = column in judging or is_judge(column)
@@ -169,6 +170,17 @@ def _in_other_order(columns: Sequence[str]) -> list[str]:
     return swapped
 
 
+def names_place(column: str) -> bool:
+    """Return whether a header asks which system stood where: `left_model`.
+
+    >>> names_place("left_model"), names_place("winner_model")
+    (True, False)
+    """
+    words = {*words_of(column)}
+    places = {"left", "right", "first", "second", "top", "bottom"}
+    return bool(words & places and words & {*ROLE_NOUNS["system"]})
+
+
 def _is_second_of(column: str, columns: Sequence[str]) -> bool:
     """Return whether a column is the second of two orders: `judge_order2` beside
     `judge_order1`.
@@ -195,7 +207,43 @@ def _chosen_by_header(
         ties = all(_meaning(word, (), ()) == TIE for word in others)
         if len(chosen) == 2 and ties:
             return chosen
+        if not says_who_chose(column):
+            continue
+        # `human_response` is a text that a person wrote, if a choice names it.
+        written = [name for name in columns if profile(rows, name).kind == "text"]
+        named = _named_by_words(words, [name for name in written if name not in taken])
+        if named:
+            return named
     return []
+
+
+def _named_by(word: str, columns: Sequence[str]) -> str | None:
+    """Return the one of two columns whose header has all words of a cell: `old` chooses
+    `old_answer`; None for none, or for both.
+    """
+    parts = {*words_of(word)}
+    named = [name for name in columns if parts and parts <= {*words_of(name)}]
+    return named[0] if len(named) == 1 and len(columns) == 2 else None
+
+
+def _named_by_words(words: Collection[str], texts: Sequence[str]) -> list[str]:
+    """Return the two columns of texts that the cells of a column name, `old_answer` and
+    `new_answer`, beside ties; [] without such.
+    """
+    chosen = []
+    rests = set()
+    for word in sorted(words):
+        if _meaning(word, (), ()) == TIE:
+            continue
+        parts = {*words_of(word)}
+        named = [name for name in texts if parts and parts <= {*words_of(name)}]
+        if len(named) != 1:
+            return []
+        chosen.append(named[0])
+        rests.add(frozenset({*words_of(named[0])} - parts))
+    if len(set(chosen)) != 2 or len(rests) != 1:
+        return []
+    return [name for name in texts if name in chosen]
 
 
 class SidedColumns(NamedTuple):
@@ -342,6 +390,9 @@ def _meaning(
     for columns in (texts, systems):
         if word in columns:
             return FIRST + columns.index(word)
+        named = _named_by(word, columns)
+        if named is not None:
+            return FIRST + columns.index(named)
     if word.strip() in {"=", "==", "≈", "~"}:
         return TIE
     arrow = ARROW.fullmatch(word.strip())

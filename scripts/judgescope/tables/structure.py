@@ -154,8 +154,58 @@ def with_listed_words(
         if len(sizes) == 1 and repeats and not classes_of(column).get("machine"):
             size = sizes.pop()
             split[column] = [f"{column} ({place + 1})" for place in range(size)]
+    return _split(rows, split), split
+
+
+def with_listed_texts(
+    rows: Sequence[TableRow], columns: Sequence[str]
+) -> tuple[Sequence[TableRow], dict[str, list[str]]]:
+    """Rows with two columns where all cells of a column of answers are lists of two
+    texts; and column -> its new columns.
+
+    >>> texts = ["The tide rises twice a day.", "It depends on the moon and the sun."]
+    >>> with_listed_texts([{"responses": texts}], ["responses"])[1]
+    {'responses': ['responses 1', 'responses 2']}
+    """
+    split: dict[str, list[str]] = {}
+    for column in columns:
+        evidence = classes_of(column)
+        if "text" not in evidence or "source" in evidence or "reference" in evidence:
+            continue
+        lists = [cell for cell in cells_of(rows, column) if not is_missing(cell)]
+        if len(lists) < len(rows) or not all(map(_is_two_texts, lists)):
+            continue
+        if _have_one_order(rows, columns, column):
+            split[column] = [f"{column} 1", f"{column} 2"]
+    return _split(rows, split), split
+
+
+def _have_one_order(
+    rows: Sequence[TableRow], columns: Sequence[str], texts: str
+) -> bool:
+    """Whether nothing beside the texts, as `candidates.id` beside `candidates.text`,
+    says that their places in a list differ from row to row.
+    """
+    stem, dot, _ = texts.rpartition(".")
+    for column in columns:
+        is_beside = dot and column != texts and column.startswith(f"{stem}.")
+        if is_beside and len({str(cell) for cell in cells_of(rows, column)}) > 1:
+            return False
+    return True
+
+
+def _is_two_texts(cell: Any, shortest: int = 15) -> bool:
+    if not isinstance(cell, list) or len(cell) != 2:
+        return False
+    return all(isinstance(text, str) and len(text) >= shortest for text in cell)
+
+
+def _split(
+    rows: Sequence[TableRow], split: Mapping[str, Sequence[str]]
+) -> Sequence[TableRow]:
+    """Rows with a column for each entry of a list. split: column -> new columns."""
     if not split:
-        return rows, split
+        return rows
     new_rows: list[TableRow] = []
     for row in rows:
         new: dict[str, Any] = {}
@@ -163,10 +213,10 @@ def with_listed_words(
             if name not in split:
                 new[name] = cell
                 continue
-            words = cell if isinstance(cell, list) else [None] * len(split[name])
-            new |= zip(split[name], words, strict=True)
+            entries = cell if isinstance(cell, list) else [None] * len(split[name])
+            new |= zip(split[name], entries, strict=True)
         new_rows.append(new)
-    return new_rows, split
+    return new_rows
 
 
 def _is_list_of_words(cell: Any, most_words: int = 20, longest: int = 30) -> bool:

@@ -10,6 +10,7 @@ from judgescope.cli.audit.table import draft_of
 from judgescope.cli.init.cards import StudyDraft
 from judgescope.cli.init.open_readings import UnclearColumns
 from judgescope.cli.main import command_line
+from judgescope.core.errors import UserError
 
 ROWS = 30
 WORDS = ["poor", "fair", "good"]
@@ -72,3 +73,34 @@ def test_lists_of_labels_are_those_of_raters(tmp_path: Path) -> None:
     draft = audited(lines_of(tmp_path / "t.jsonl", rows))
     assert draft.columns.rated == ["human.label (1)", "human.label (2)"]
     assert [row["human.label (1)"] for row in draft.table.rows[:3]] == [0, 1, 2]
+
+
+def test_a_list_of_one_prediction_is_a_judges_label(tmp_path: Path) -> None:
+    rows = []
+    for at in range(ROWS):
+        row = rated(at)
+        row["predictions"] = [{"label": row.pop("judge")}]
+        rows.append(row)
+    draft = audited(lines_of(tmp_path / "t.jsonl", rows))
+    assert draft.columns.scored == ["predictions.label"]
+
+
+@pytest.mark.parametrize("in_one_order", [True, False])
+def test_lists_of_two_answers_are_a_pair_if_they_have_one_order(
+    in_one_order: bool, tmp_path: Path
+) -> None:
+    rows = []
+    for at in range(ROWS):
+        names = ["A", "B"] if in_one_order or at % 3 else ["B", "A"]
+        answers = [
+            {"id": name, "answer": f"The answer {name} to {at} is long"}
+            for name in names
+        ]
+        choices = {"human_choice": "AB"[at % 2], "judge_choice": "AB"[at // 2 % 2]}
+        rows.append({"options": answers, **choices})
+    file = lines_of(tmp_path / "t.jsonl", rows)
+    if in_one_order:
+        assert audited(file).columns.texts == ["options.answer 1", "options.answer 2"]
+    else:
+        with pytest.raises(UserError, match="not the two texts"):
+            audited(file)

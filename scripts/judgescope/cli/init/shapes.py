@@ -16,6 +16,7 @@ from judgescope.cli.init.tables import InitTable
 from judgescope.cli.terminal import plural
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.data.column_rows import cells_of, with_cells
+from judgescope.data.rows import TableRow
 from judgescope.tables.leaving_out import far_off, is_on_wider_scale, off_scale
 from judgescope.tables.one_hot import (
     with_checkboxes,
@@ -31,6 +32,7 @@ from judgescope.tables.structure import (
     unpivoted,
     with_draws,
     with_listed_numbers,
+    with_listed_texts,
     with_listed_words,
 )
 from judgescope.tables.words import split_header
@@ -42,8 +44,10 @@ def structured(table: InitTable) -> InitTable:
     """
     table = _with_plain_cells(table)
     if any(_is_nested(table, column) for column in table.columns):
-        flat = flattened(table.rows)
+        flat: Sequence[TableRow] = flattened(table.rows)
+        flat, _ = with_single_entries(flat, columns_of(flat))
         table = replace(table, rows=flat, columns=columns_of(flat), copied=True)
+    table = _with_two_texts(table)
     rows, split = with_listed_words(table.rows, table.columns)
     if split:
         notes = list(table.notes)
@@ -82,6 +86,21 @@ def structured(table: InitTable) -> InitTable:
         notes=[*table.notes, note],
         copied=True,
     )
+
+
+def _with_two_texts(table: InitTable) -> InitTable:
+    """Return the table with two columns in place of lists of two texts each, and a note
+    of each: `responses 1` and `responses 2`.
+    """
+    rows, split = with_listed_texts(table.rows, table.columns)
+    if not split:
+        return table
+    notes = list(table.notes)
+    for name, pair in split.items():
+        notes.append(
+            f"column {name}: each cell is a list of two texts, {' and '.join(pair)}"
+        )
+    return replace(table, rows=rows, columns=columns_of(rows), notes=notes, copied=True)
 
 
 def _with_plain_cells(table: InitTable) -> InitTable:

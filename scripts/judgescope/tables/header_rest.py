@@ -19,9 +19,9 @@ discrepancy distance downloads downvotes edits entropy experience failures follo
 freq frequency gap generated hits hops icc impressions iteration iterations kappa karma
 likes limit logit logits match matched matches mismatch paragraphs param parameter
 parameters params percentile popularity priority prompt proximity quantile quantity
-rarity residual retries retrieved retweets revision revisions rounds sentences shots
-size spent steps tenure tier turns university upvotes version views visits weight
-weights window workload written years
+rarity residual retries retrieved retweets revision revisions round rounds sentences
+set shots size spent split steps tenure tier turns university upvotes version views
+visits weight weights window workload written years
 """
 PROPERTIES: Final = frozenset(_PROPERTIES.split())
 """Words for what is counted, set or computed: about a text, whoever rates, or the
@@ -41,12 +41,12 @@ VARIANTS: Final = frozenset(_VARIANTS.split())
 _FILLERS: Final = """\
 a about adjudicated aggregated all an and answer answers are as at average avg best
 binary by column consensus do does each eval evaluated evaluation evaluator five for
-from given global he how i is it item likert majority mean median most num numeric of
-only or orig original out outcome output outputs overall point points q quality
-question rank ranking rate rated raw reconciled reply response responses result results
-review reviewed scale scaled scoring source sources star stars sum summary system
-systems ten text texts than that the their this to total value values was what which
-worst you your
+from given global he how i is it item liked likert majority mean median most num
+numeric of only or orig original out outcome output outputs overall point points q
+quality question rank ranking rate rated raw reconciled reply response responses result
+results review reviewed satisfied scale scaled scoring source sources star stars sum
+summary system systems ten text texts than that the their this thumb thumbs to total
+value values was what which worst you your
 """
 FILLERS: Final = frozenset(_FILLERS.split())
 """Words of a header that add nothing to whose rating it is."""
@@ -71,9 +71,14 @@ def property_in(header: str, shared: Collection[str] = ()) -> str:
 
 
 def _names_aspect(header: str) -> bool:
-    """Whether words of a header that are no properties name an aspect."""
-    others = [word for word in split_header(header) if word not in PROPERTIES]
-    return any(map(names_aspect, others))
+    """Whether words of a header name an aspect that are no properties and say not
+    whose it is: annotation is none.
+    """
+    for word in split_header(header):
+        of_side = {"person", "machine"} & classes_of(word).keys()
+        if word not in PROPERTIES and not of_side and names_aspect(word):
+            return True
+    return False
 
 
 def unexplained(header: str, shared: Collection[str] = ()) -> list[str]:

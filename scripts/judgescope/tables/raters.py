@@ -148,14 +148,16 @@ def are_initials(header: str) -> bool:
 
 
 def is_numbered_rater(header: str) -> bool:
-    """Whether a header is a letter, or that of raters and a number: `B`, `R2`, `P1`.
+    """Whether a header is a letter, or that of raters and a number: `B`, `R2`, `P1`,
+    `anno1`.
 
     Q1 is a question.
 
     >>> is_numbered_rater("R2"), is_numbered_rater("B"), is_numbered_rater("Q1")
     (True, True, False)
     """
-    return bool(re.fullmatch(r"[A-Za-z]|[RAPEHW][ _-]?\d{1,2}", header.strip(), re.I))
+    numbered = r"(?:[RAPEHW]|anno?|annot|rev|subj|usr)[ _-]?\d{1,2}"
+    return bool(re.fullmatch(rf"[A-Za-z]|{numbered}", header.strip(), re.I))
 
 
 def names_aspect(header: str) -> bool:

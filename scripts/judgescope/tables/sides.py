@@ -17,7 +17,11 @@ from judgescope.tables.header_rest import (
     property_in,
     unexplained,
 )
-from judgescope.tables.raters import names_aspect, names_rater
+from judgescope.tables.raters import (
+    is_numbered_rater,
+    names_aspect,
+    names_rater,
+)
 from judgescope.tables.words import (
     ALL_LANGUAGES,
     asks_for_a_rating,
@@ -73,6 +77,14 @@ ABOUT_RATERS: Final = frozenset(
 """Words of a header that describe whoever rated: `rater_gender`."""
 
 
+END_USERS: Final = frozenset(
+    {"client", "customer", "enduser", "patient", "student", "teacher", "user"}
+)
+"""Words for people who use a system, and may rate it."""
+MAY_JUDGE: Final = frozenset({"actual", "bot", "eval", "scorer", "suggestion"})
+"""Weak words for a judge: alone they do not make a column people's."""
+
+
 @dataclass
 class Sides:
     """The columns of each side in the order of the table, and why the others are
@@ -97,7 +109,8 @@ def not_a_rating(header: str, evidence: ColumnEvidence) -> str:
     of_any_language = classes_of(header, ALL_LANGUAGES)
     says_more = evidence.keys() - {"good", "bad", "fault", "merit"}
     for kind in ("number", "confidence", "length"):
-        if kind in of_any_language and not says_more:
+        is_rating = says_more or is_numbered_rater(header)
+        if kind in of_any_language and not is_rating:
             evidence = {**evidence, kind: True}
     for before, word in pairwise(words):
         if before in {"is", "was"} and classes_of(word).get("person"):
@@ -217,11 +230,16 @@ def _place_weak(
         elif side == "machine" and not strong_judges and (strong_people or weak):
             result.why[column] = "its header may name a judge"
             result.judges.append(column)
-        elif side == "person" and strong_judges:
+        elif side == "person" and (strong_judges or _names_end_users(column)):
             result.unused[column] = "others name people more clearly"
         else:
             neutral.append(column)
     return neutral
+
+
+def _names_end_users(header: str) -> bool:
+    """Whether a header names people who use a system: no judge's has such a word."""
+    return not END_USERS.isdisjoint(split_header(header))
 
 
 def _shared_words(evidence: Mapping[str, ColumnEvidence]) -> set[str]:
@@ -389,7 +407,9 @@ def _place_left_over(
             continue
         result.people.append(column)
         result.why[column] = "the others are a judge's"
-        if column not in named and in_known_script(column):
+        # `eval_score` beside `gpt4_score` may be a judge's, too.
+        may_be_judges = not MAY_JUDGE.isdisjoint(split_header(column))
+        if (column not in named or may_be_judges) and in_known_script(column):
             result.doubtful[column] = " ".join(split_header(column))
 
 

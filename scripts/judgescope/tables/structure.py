@@ -95,8 +95,10 @@ def is_list_of_objects(cell: Any) -> bool:
 
 LIST_OF_NUMBERS: Final = re.compile(
     r"[\[(]\s*-?\d+(?:\.\d+)?(?:\s*[,;]\s*-?\d+(?:\.\d+)?)*\s*[,;]?\s*[\])]"
+    r"|-?\d+(?:\.\d+)?(?:\s*[;|]\s*-?\d+(?:\.\d+)?)*"
 )
-"""A list of numbers as programs write it into a cell: `[3, 4, 5]`, `(3, 4)`."""
+"""A list of numbers as programs or people write it into a cell: `[3, 4, 5]`, `(3, 4)`,
+`3;4;5`, `3|4`. A comma without brackets may stand before decimals."""
 
 
 def with_listed_numbers(
@@ -115,7 +117,7 @@ def with_listed_numbers(
             isinstance(cell, str) and LIST_OF_NUMBERS.fullmatch(cell.strip())
             for cell in filled
         )
-        if filled and is_listed and any(re.search(r"[,;]", cell) for cell in filled):
+        if is_listed and any(re.search(r"[,;|]", cell) for cell in filled):
             listed.append(column)
     if not listed:
         return rows, []

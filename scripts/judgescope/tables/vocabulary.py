@@ -13,7 +13,7 @@ person en weak: true user label customer client patient student teacher da esa
 person en weak: expected
 person en strong: mqm hter instructor marker examiner lecturer professor adjudicator
 person en strong: moderator clinician nurse lawyer volunteer proofreader panelist juror
-person en strong: interviewer analyst
+person en strong: interviewer analyst mos
 person de strong: mensch menschlich menschen experte gutachter annotator bewerter prüfer
 person de strong: fachkraft
 person fr strong: humain humaine expert annotateur évaluateur correcteur
@@ -156,7 +156,8 @@ machine en strong: falcon kimi glm o1 o3 o4 trueteacher
 measure en strong: bleu rouge meteor chrf bertscore bleurt comet ter moverscore
 measure en strong: bartscore bert sacrebleu cider spice nli perplexity geval unieval
 measure en strong: summac factcc questeval ragas dae reward qe cometkiwi xcomet metricx
-measure en strong: gemba cosine bm25 reranker retriever classifier detector
+measure en strong: utmos nisqa dnsmos pesq wer cer gemba cosine bm25 reranker retriever
+measure en strong: classifier detector
 person pt strong: humano humana especialista anotador avaliador revisor
 machine pt strong: ia máquina automático juiz modelo
 rating pt strong: nota pontuação avaliação classificação

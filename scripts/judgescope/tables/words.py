@@ -7,7 +7,6 @@ and German, and a remark in English.
 """
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -179,18 +178,26 @@ def _meanings(word: str) -> list[KnownWord]:
 
 
 def languages_of(headers: Iterable[str]) -> set[str]:
-    """English, and the languages of which two headers have words that are not
+    """English, and the languages of which two headers have different words that are not
     English.
+
+    >>> sorted(languages_of(["Frage", "Bewertung"])), languages_of(["anno1", "anno2"])
+    (['de', 'en'], {'en'})
     """
-    counts: Counter[str] = Counter()
+    headers_of: dict[str, set[str]] = {}
+    words_of: dict[str, set[str]] = {}
     for header in headers:
-        of_header: set[str] = set()
         for word in split_header(header):
             of_word = {known.language for known in _meanings(word)}
             if ENGLISH not in of_word:
-                of_header |= of_word
-        counts.update(of_header)
-    return {ENGLISH} | {name for name, times in counts.items() if times >= 2}
+                for language in of_word:
+                    headers_of.setdefault(language, set()).add(header)
+                    words_of.setdefault(language, set()).add(word)
+    languages = {ENGLISH}
+    for language, named in headers_of.items():
+        if min(len(named), len(words_of[language])) >= 2:
+            languages.add(language)
+    return languages
 
 
 def classes_of(header: str, languages: Collection[str] = (ENGLISH,)) -> dict[str, bool]:

@@ -328,3 +328,104 @@ def test_a_row_of_agreement_is_no_text(tmp_path: Path) -> None:
     rows.append({**empty, "question": "Agreement", "human": "0.8", "judge": "0.7"})
     draft = audited(written(tmp_path / "t.csv", rows))
     assert len(draft.table.rows) == ROWS
+
+
+# --- weak words, brackets, lists ------------------------------------------------------
+
+
+def test_ratings_of_users_are_no_judge_s(tmp_path: Path) -> None:
+    file = rated(tmp_path / "t.csv", ["user_rating", "expert_rating"])
+    with pytest.raises(UnclearColumns, match="a judge's scores"):
+        audited(file)
+
+
+def test_a_weak_word_for_a_judge_is_asked_about_beside_a_model(tmp_path: Path) -> None:
+    file = rated(tmp_path / "t.csv", ["eval_score", "gpt4_score"])
+    with pytest.raises(UnclearColumns) as e:
+        audited(file)
+    assert [option.words for option in e.value.options] == [["--human", "eval_score"]]
+
+
+def test_an_aspect_may_stand_in_brackets(tmp_path: Path) -> None:
+    names = [
+        f"{who} ({what})" for who in ("Human", "GPT-4") for what in ("Tone", "Wit")
+    ]
+    names[1], names[3] = "Human (Fluency)", "GPT-4 (Fluency)"
+    columns = audited(rated(tmp_path / "t.csv", names)).columns
+    assert columns.ratings == {"tone": names[:1], "fluency": names[1:2]}
+    [scores] = columns.judges.values()
+    assert scores == {"tone": names[2], "fluency": names[3]}
+
+
+def test_statements_with_numbers_are_no_texts_of_systems(tmp_path: Path) -> None:
+    sides = ("Please rate the answer", "Machine score")
+    names = [f"{side}: {what}" for side in sides for what in ("Clarity", "Accuracy")]
+    draft = audited(rated(tmp_path / "t.csv", names))
+    assert len(draft.table.rows) == ROWS and draft.columns.rated == names[:2]
+
+
+@pytest.mark.parametrize("separator", [";", "|", " ; "])
+def test_numbers_with_a_separator_are_a_list(separator: str, tmp_path: Path) -> None:
+    with rated(tmp_path / "t.csv", ["a", "b", "judge"]).open() as lines:
+        rows = [*csv.DictReader(lines)]
+    joined = []
+    for row in rows:
+        scores = separator.join([row.pop("a"), row.pop("b")])
+        joined.append({**row, "annotator_scores": scores})
+    draft = audited(written(tmp_path / "t.csv", joined))
+    assert draft.columns.rated == ["annotator_scores"]
+    assert all(len(row["annotator_scores"]) == 2 for row in draft.table.rows)
+
+
+def test_a_header_with_two_numbers_is_no_second_language(tmp_path: Path) -> None:
+    """`anno` is a year in Italian."""
+    columns = audited(rated(tmp_path / "t.csv", ["anno1", "anno2", "llama3"])).columns
+    assert columns.ratings == {"overall": ["anno1", "anno2"]}
+
+
+@pytest.mark.parametrize("header", ["machine_summaries", "model answers", "summary"])
+def test_a_column_named_text_is_a_source_beside_summaries(
+    header: str, tmp_path: Path
+) -> None:
+    drawn = random.Random(4)
+    rows = []
+    for _ in range(ROWS):
+        texts = {header: text_of(drawn), "text": text_of(drawn, 30)}
+        rows.append({**texts, "human": drawn.randint(0, 3), "llm": drawn.randint(0, 3)})
+    columns = audited(written(tmp_path / "t.csv", rows)).columns
+    assert columns.text == header and columns.source == ["text"]
+
+
+def test_words_in_most_cells_are_not_advised_to_be_missing(tmp_path: Path) -> None:
+    file = rated(
+        tmp_path / "t.csv",
+        ["COMET"],
+        lambda drawn: {
+            "rater": drawn.choice(["rater0", "rater1", "No"]),
+            "human_score": "",
+        },
+    )
+    with pytest.raises(UserErrors) as e:
+        audited(file)
+    assert "--labels" in str(e.value) and "--missing" not in str(e.value)
+
+
+def test_two_headers_of_a_model_are_offered_as_people_s(tmp_path: Path) -> None:
+    names = ["AI response rating", "AI response rating (GPT judge)"]
+    file = rated(tmp_path / "t.csv", names)
+    with pytest.raises(UnclearColumns) as e:
+        audited(file)
+    columns = audited(file, *e.value.options[0].words).columns
+    assert columns.rated == names[:1] and columns.scored == names[1:]
+
+
+def test_feedback_of_users_in_an_export_is_peoples(tmp_path: Path) -> None:
+    drawn = random.Random(4)
+    rows = []
+    for _ in range(ROWS):
+        run = {"inputs.question": text_of(drawn), "outputs.answer": text_of(drawn)}
+        feedback = {"user_score": drawn.randint(0, 1), "tone": drawn.randint(0, 1)}
+        rows.append(run | {f"feedback.{key}": cell for key, cell in feedback.items()})
+    columns = audited(written(tmp_path / "t.csv", rows)).columns
+    assert columns.rated == ["feedback.user_score"]
+    assert columns.scored == ["feedback.tone"]

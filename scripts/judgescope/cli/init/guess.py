@@ -242,13 +242,25 @@ class _Roles:
                 by_name.setdefault("_".join(words_of(column)), column)
         for name in ROLE_NAMES[role]:
             if name in by_name:
+                if name == role == "text" and self._names_clearer_text():
+                    return
                 self.take(role, by_name[name])
                 return
+
+    def _names_clearer_text(self) -> bool:
+        """Return whether a further column of texts has an answer or a summary in its
+        name: beside it, a column `text` is the source.
+        """
+        for column in self.remaining():
+            of_text = role_of(column) == "text" or _role_of_plural(column) == "text"
+            if of_text and profile(self.rows, column).kind == "text":
+                return True
+        return False
 
     def take_by_last_word(self) -> None:
         """Give columns the roles that the last words of their names indicate."""
         for column in self.remaining():
-            role = role_of(column)
+            role = role_of(column) or _role_of_plural(column)
             if role is None or not self.is_open(role):
                 continue
             if role == "system" and profile(self.rows, column).kind == "text":
@@ -443,6 +455,14 @@ def role_of(column: str) -> str | None:
             of_judge = role == "system" and not JUDGING.isdisjoint(words)
             return None if of_judge else role
     return None
+
+
+def _role_of_plural(column: str) -> str | None:
+    """Return the role text for a name of several of them, such as `model summaries`."""
+    last = "".join(_clear_words(column)[-1:])
+    singular = re.sub(r"s$", "", re.sub(r"ies$", "y", last))
+    is_plural = last != singular and singular in ROLE_NOUNS["text"]
+    return "text" if is_plural and not _describes(column) else None
 
 
 def names_text(column: str) -> bool:

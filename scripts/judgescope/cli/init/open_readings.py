@@ -92,6 +92,8 @@ def readings_of_sides(table: InitTable, columns: Guess) -> list[OpenReading]:
             people.append(name)
     if columns.judges:
         whose = [name for name in candidates if name not in columns.scored]
+        if not whose and len(columns.scored) > 1:
+            whose = columns.scored  # `AI response rating` may be that of a response
         return [_of_people(name) for name in whose[:MOST_READINGS]]
     if people:
         free = [name for name in candidates if name not in people][:MOST_READINGS]

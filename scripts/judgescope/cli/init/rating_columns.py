@@ -50,7 +50,13 @@ ALL = "overall"
 
 
 def without_brackets(column: str) -> str:
-    """Return a name without a final part in brackets: the rater or the scale."""
+    """Return a name without a final part in brackets: the rater or the scale.
+
+    An aspect stays, where the rest names none: `Human (Fluency)`.
+    """
+    aspect = re.fullmatch(r"(.+?)\s*[(\[]([^\W\d_]+)[)\]]\s*", column)
+    if aspect and names_aspect(aspect[2]) and not names_aspect(aspect[1]):
+        return f"{aspect[1]} {aspect[2]}"
     return re.sub(r"\s*[(\[][^()\[\]]*[)\]]\s*$", "", column) or column
 
 

@@ -25,6 +25,7 @@ from judgescope.tables.one_hot import (
 )
 from judgescope.tables.rows_of_texts import RATERS, joined_rows
 from judgescope.tables.structure import (
+    SystemColumns,
     columns_by_system,
     flattened,
     is_conversation,
@@ -68,7 +69,7 @@ def structured(table: InitTable) -> InitTable:
             copied=True,
         )
     by_system = columns_by_system(table.columns)
-    if by_system is None:
+    if by_system is None or not _has_texts(table, by_system):
         return with_choices(table)
     name = "system"
     while name in table.columns:
@@ -141,6 +142,16 @@ def _is_nested(table: InitTable, column: str) -> bool:
         isinstance(cell, Mapping) or is_conversation(cell) or is_list_of_objects(cell)
         for cell in cells
     )
+
+
+def _has_texts(table: InitTable, by_system: SystemColumns) -> bool:
+    """Return whether any columns of systems have more than numbers: `Rate the answer:
+    Clarity` has none.
+    """
+    for group in by_system.columns.values():
+        if all(numbers(table.rows, column) is None for column in group.values()):
+            return True
+    return False
 
 
 def joined_draws(table: InitTable, taken: Collection[str]) -> InitTable:

@@ -227,11 +227,15 @@ def _invalid(
     )
     if not cells.codes or not ((has_codes and cells.no_codes) or table.pairs):
         todo = _as_number(cell)
-        if profile(table.rows, column).kind == "label" and "--missing" in todo:
+        is_label = profile(table.rows, column).kind == "label"
+        # Words in most cells stand for something: they are labels, ids or names.
+        if "--missing" in todo and (is_label or 2 * cells.readable < cells.count):
             todo = name_labels
         return UnusedColumn(column, of_judge, "is not a number", todo, number, cell)
     todo = f"if it stands for nothing, add {_as_missing(cell)}"
-    if not table.pairs:
+    if not table.pairs and 2 * cells.readable < cells.count:
+        todo = name_labels
+    elif not table.pairs:
         todo += "; if it is a label, name all: --labels WORST,…,BEST"
     why = "is not a label or a choice"
     return UnusedColumn(column, of_judge, why, todo, number, cell)

@@ -13,7 +13,7 @@ from judgescope.data.rows import FileRow
 from judgescope.tables.platforms.base import PlatformTable
 from judgescope.tables.platforms.reading import kind_of
 from judgescope.tables.profile import numbers_in
-from judgescope.tables.sides import not_a_rating
+from judgescope.tables.sides import END_USERS, not_a_rating
 from judgescope.tables.spelling import is_missing
 from judgescope.tables.words import classes_of, split_header
 
@@ -46,12 +46,6 @@ GENERAL: Final = frozenset(
     }
 )
 """Words of a score's name that say no aspect."""
-
-
-END_USERS: Final = frozenset(
-    {"client", "customer", "enduser", "patient", "student", "teacher", "user"}
-)
-"""Words for people who use a system, and may rate it."""
 
 
 def is_persons(name: str) -> bool:

@@ -18,7 +18,7 @@ import os
 from judgescope.plan.drafts import draft_spec, drafts_of
 from judgescope.plan.specs.study import key_sources
 from judgescope.plan.access import check_keys
-from judgescope.plan.workflow import check_interpreters
+from judgescope.plan.guard import check_interpreters
 
 with refusing():
     DRAFTS = {draft.file: draft for draft in drafts_of(PLAN, SOURCE)}

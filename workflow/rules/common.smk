@@ -28,6 +28,7 @@ from judgescope.core.names import ORIGINAL, REFERENCES, SYSTEMS, GradedPart
 from judgescope.core.paths import HOME
 from judgescope.plan.dag import any_of
 from judgescope.plan.generators import graded, improvements
+from judgescope.plan.guard import export_places
 from judgescope.plan.inputs import card_files, unfetched, without_folders
 from judgescope.plan.specs import (
     graded_sets,
@@ -43,7 +44,6 @@ from judgescope.plan.specs.results import tables_of
 from judgescope.plan.workflow import (
     RuleJobs,
     command,
-    export_places,
     guard,
     let_card_decide,
     read_study,

@@ -27,11 +27,15 @@ from judgescope.schema.tables import read_table
 
 def check(spec: CheckSpec) -> None:
     """Print datasets, judges, cells, requests, tokens and prices; send no request."""
+    print_check(spec, load_plan(spec.config, HOME, source=spec.source))
+
+
+def print_check(spec: CheckSpec, plan: Plan) -> None:
+    """Print what `check` does, with the plan of the study that the spec names."""
     covered = json.loads(Path(spec.preflight).read_text(encoding="utf-8"))
     print(f"study {covered['study']['study']}: all cards and files are in order")
     for line in _overview(covered["cells"], covered["judges"]):
         print(f"  {line}")
-    plan = load_plan(spec.config, HOME, source=spec.source)
     for host in access(plan):
         print(host)
     for line in _notices_of_study(plan):

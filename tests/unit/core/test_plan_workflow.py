@@ -21,11 +21,11 @@ from judgescope.core.job_files import IN, OUT, job_files
 from judgescope.core.paths import HOME, Paths
 from judgescope.methods.registry import METHODS
 from judgescope.plan.dag import Dag
+from judgescope.plan.guard import check_interpreters
 from judgescope.plan.jobs import read_spec
 from judgescope.plan.specs import results, study
 from judgescope.plan.workflow import (
     RuleJobs,
-    check_interpreters,
     command,
     guard,
     let_card_decide,
@@ -161,14 +161,14 @@ def test_the_guard_checks_files_and_interpreters(
 ) -> None:
     checked: list[str] = []
     monkeypatch.setattr(
-        "judgescope.plan.workflow.check_interpreters",
+        "judgescope.plan.guard.check_interpreters",
         lambda *_: checked.append("interpreters"),
     )
     guard(demo, conda=True, sends=True)
     assert checked == []
     guard(demo, conda=False, sends=True)
     assert checked == ["interpreters"]
-    monkeypatch.setattr("judgescope.plan.workflow.verified", _refuses)
+    monkeypatch.setattr("judgescope.plan.guard.verified", _refuses)
     with pytest.raises(WorkflowError, match="changed"):
         guard(demo, conda=True, sends=True)
 
@@ -181,7 +181,7 @@ def test_what_is_not_installed_stops_a_run_and_not_a_check(
             "the environment with vLLM is not installed", where="models/m.yaml"
         )
 
-    monkeypatch.setattr("judgescope.plan.workflow.check_interpreters", lacks)
+    monkeypatch.setattr("judgescope.plan.guard.check_interpreters", lacks)
     guard(demo, conda=False, sends=False)
     assert (
         "before a run: the environment with vLLM is not installed"

@@ -129,17 +129,27 @@ def snakemake(
     if "--unlock" in passed:
         _check_unlock()
         return child_process.run(command)[0]
+    # here: `audit` runs nothing
+    from judgescope.cli.finished import Watch, goal_of
+    from judgescope.cli.live_runs import recorded
+
+    goal = goal_of(target, passed)
+    name = results_folder(study, passed).name
+    watch = None if goal is None else Watch(study or demo(), name, goal)
     plan = plan_of_study(study or demo(), passed, drafting=True)
+    shown = list[str]()
     if target != "check" and not is_dry(passed):
-        _show_and_admit(plan)
+        shown = _show_and_admit(plan)
     _fetch_missing(plan)
     if is_dry(passed):
         return child_process.run(command)[0]
-    from judgescope.cli.live_runs import recorded  # `audit` runs nothing
-
-    with recorded(results_folder(study, passed).name) as record:
+    if watch is not None:
+        watch.add(plan)
+    with recorded(name) as record:
         status, stopped = child_process.run(command, keep_open=[record])
     if stopped is None:
+        if watch is not None and status == 0:
+            watch.remember(plan, shown)
         return status
     print(
         "\nStopped. The same command continues where this one ended.\nAll received "
@@ -161,14 +171,19 @@ def _fetch_missing(plan: "Plan") -> None:
     fetch_all(missing)
 
 
-def _show_and_admit(plan: "Plan") -> None:
-    """Print what a run contacts, runs and reads, and ask about foreign hosts."""
+def _show_and_admit(plan: "Plan") -> list[str]:
+    """Print what a run contacts, runs and reads, and ask about foreign hosts; return
+    the lines.
+    """
     from judgescope.plan.access import access, admit
 
-    lines = access(plan)
-    if any(line.kind != "stores" for line in lines):
-        print("\n".join(map(str, lines)), flush=True)
+    actions = access(plan)
+    lines = list[str]()
+    if any(action.kind != "stores" for action in actions):
+        lines = list(map(str, actions))
+        print("\n".join(lines), flush=True)
     admit(plan, agrees)
+    return lines
 
 
 def agrees(question: str) -> bool:

@@ -401,10 +401,19 @@ def _finished(study: Path | None, passed: Sequence[str], out: Path) -> Iterator[
     if is_dry(passed):
         yield snakemake(study, "all", passed)
         return
+    from judgescope.cli import finished  # `audit` runs nothing
+
     file = study or context.demo()
     card = context.study_card(file, passed)
     _check_no_open_batch(card.store, card.ledger, file)
     targets = ["all", *_damaged(study, passed, out)]
+    if finished.goal_of(targets, passed) and len(targets) == 1:
+        shown = finished.shown_lines(file, card.study, "all")
+        if shown is not None:
+            if shown:
+                print("\n".join(shown), flush=True)
+            yield 0
+            return
     with reading(file, passed, out):
         yield snakemake(study, targets, passed)
 
@@ -502,12 +511,31 @@ def check(args: argparse.Namespace) -> int:
         )
     # The card is checked before Snakemake reads it.
     context.results_folder(args.study, args.passed)
-    status = snakemake(args.study, "check", args.passed)
+    status = _checked(args.study, args.passed)
     if status or not args.probe:
         return status
     from judgescope.cli.probe import probe_study
 
     return probe_study(args.study, args.passed, write=args.write)
+
+
+def _checked(study: Path | None, passed: Sequence[str]) -> int:
+    """Check a study, in this process if nothing has changed since Snakemake has made
+    what the check reads; return the exit status.
+    """
+    from judgescope.cli import finished
+
+    file = study or context.demo()
+    if finished.goal_of("check", passed):
+        name = context.results_folder(study).name
+        if finished.shown_lines(file, name, "check") is not None:
+            from judgescope.cli.checking import report_of_check
+
+            report = report_of_check(file)
+            if report is not None:
+                print(report, end="", flush=True)
+                return 0
+    return snakemake(study, "check", passed)
 
 
 def draft(args: argparse.Namespace) -> int:

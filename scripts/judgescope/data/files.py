@@ -96,6 +96,22 @@ def resolve(
     return [(path, {})]
 
 
+def places(file: str, folder: Path, data: Path) -> list[Path]:
+    """Return the files that a card's path can mean, which need not exist, or the
+    folders in which its pattern looks; the arguments are those of `resolve`.
+
+    >>> places("rated.csv", Path("config/datasets"), Path("data"))
+    [PosixPath('config/datasets/rated.csv')]
+    >>> places("../{task}/{name}.csv", Path("config/datasets"), Path("data"))
+    [PosixPath('config')]
+    """
+    name = file.removeprefix(DATA)
+    bases = [folder] if name == file else [data, cache()]
+    if FIELD.search(name):
+        return [_fixed(base, name)[0] for base in bases]
+    return [_plain(base / name) for base in bases]
+
+
 def _packaged(file: str, where: str) -> Path:
     """Return the path of a file of an installed package, without importing the
     package.

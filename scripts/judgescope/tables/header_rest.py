@@ -30,23 +30,24 @@ agreement of both.
 _VARIANTS: Final = """\
 api base baseline batched beta blind blinded calibrated chat cot current custom default
 distilled draft ensemble experimental external few final finetuned first flash four fp
-ft full guided high improved in instruct internal junior large lead lenient light lite
-live local long loose low max medium mini model nano new off offline old on one online
-open panel preview primary prior pro prod production prompted quick ref reference
-referenced rubric second secondary senior short shot simple single small soft strict
-teacher team thinking third three tuned turbo two vanilla with without zero
+ft full guided high hr improved in instruct internal junior large lead lenient light
+lite live local long loose low max medium mini ml model nano new off offline old on one
+online open panel preview primary prior pro prod production prompted pt qa quick ref
+reference referenced rubric second secondary senior short shot simple single sm small
+soft strict teacher team thinking third three tuned turbo two vanilla vs with without
+xl zero
 """
 VARIANTS: Final = frozenset(_VARIANTS.split())
 """Words that tell one judge, model, prompt or rater from another of its kind."""
 _FILLERS: Final = """\
-a about adjudicated aggregated all an and answer answers are as at average avg best
+a about adjudicated aggregated all an and answer answers are as at average avg be best
 binary by column consensus do does each eval evaluated evaluation evaluator five for
-from given global he how i is it item liked likert majority mean median most num
-numeric of only or orig original out outcome output outputs overall point points q
-quality question rank ranking rate rated raw reconciled reply response responses result
-results review reviewed satisfied scale scaled scoring source sources star stars sum
-summary system systems ten text texts than that the their this thumb thumbs to total
-value values was what which worst you your
+from given global he how i id if is it item liked likert majority mean median most my
+no num numeric of only or orig original out outcome output outputs overall point points
+q quality question rank ranking rate rated raw reconciled reply response responses
+result results review reviewed satisfied scale scaled scoring source sources star stars
+sum summary system systems ten text texts than that the their this thumb thumbs to
+total us value values was what which worst you your
 """
 FILLERS: Final = frozenset(_FILLERS.split())
 """Words of a header that add nothing to whose rating it is."""
@@ -90,12 +91,15 @@ def unexplained(header: str, shared: Collection[str] = ()) -> list[str]:
     (['zest'], [])
     >>> unexplained("human_clarity"), unexplained("human_zest", shared={"zest"})
     ([], [])
+    >>> unexplained("rater JK"), unexplained("judge_lr")
+    ([], ['lr'])
     """
     if _names_aspect(header):
         return []
     rest = []
     for word in split_header(header):
-        is_short = len(word) < 3 or word.isdigit()
+        are_initials = len(word) == 2 and word.upper() in header
+        is_short = len(word) == 1 or word.isdigit() or are_initials
         known = word in FILLERS or word in VARIANTS or word in shared
         known = (
             known or is_given_name(word) or bool(SAYS_WHOSE & classes_of(word).keys())

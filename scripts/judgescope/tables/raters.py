@@ -38,19 +38,46 @@ ASPECT_ENDINGS: Final = (
 )
 """Endings of words for properties of a text."""
 _ASPECT_WORDS: Final = """\
-actionability adherence age apt argument assistance bias brevity citation citations
-clear concise content context coverage creative cultural depth detail details ease
-emotion engaging ethics facts faithful flow fluent focus form format formatting funny
-genre grammar grammatical harm harmless helpful honest honesty humor humour insight
-intent joy kind language layout legal length logic logical manner mood natural novel
-order overall personality persuasive pii plain plot polite privacy punctuation pure
-quality reasoning recall respect rhythm rigor rigour risk safe safety sense simple
-sources spelling stance structure style succinct support surprise syntax taste tone
+actionability adherence age apt argument assistance bias brevity candor charm citation
+citations clear concise content context coverage craft creative cultural depth detail
+details ease emotion engaging ethics facts faithful flair flow fluent focus form format
+formatting funny genre grammar grammatical grounded grounding harm harmless helpful
+honest honesty humor humour imagery insight intent joy kind language layout legal
+length logic logical manner mood natural novel order overall pacing personality
+persuasive pii plain plot polish polite privacy punctuation pure quality rapport
+reasoning recall respect rhythm rigor rigour risk safe safety sense simple sources
+spelling stance structure style succinct support surprise syntax tact taste theme tone
 toxic toxicity trust truth understandable understood usage useful value variety
-vividness voice warmth wording
+vividness voice warmth wit wording
 """
 ASPECT_WORDS: Final = frozenset(_ASPECT_WORDS.split())
 """Further words for aspects."""
+_OTHER_WORDS: Final = """\
+absence abstention action activity agency allowance alternative annotation apartment
+appearance archive assignment attendance attention audience authority balance business
+cable capacity charity city collection comment commission community compensation
+competition completion condition conference configuration connection correction
+currency decision department deployment dimension direction distance document
+documentation duration edition education election electricity element emergency
+employment encryption entity environment equipment escalation evaluation evidence
+executive expansion experience experiment extension facility finance five fraction
+fragment frequency function generation handful harness identity implementation
+increment inference installation instance institution insurance intermission internship
+intervention investment invocation iteration jurisdiction latency live location
+maintenance majority membership migration million minority mission moment motion
+nationality native negative normalization objective observation occupation occurrence
+operation option organisation organization ownership participation partition payment
+pension permission perspective population portion position positive possession previous
+priority probability production profession promotion proportion proximity publication
+quantisation quantity quantization reaction reduction reference region registration
+relationship residence residency resolution retention revision rotation salience
+science section segment selection seniority sentence sequence session simulation
+station submission subscription subsection table tendency tournament transaction
+transcription transition translation trillion university vacancy variable variance
+velocity version wellness witness
+"""
+OTHER_WORDS: Final = frozenset(_OTHER_WORDS.split())
+"""Words with such an ending for something that nobody rates."""
 _GIVEN_NAMES: Final = """\
 adam adrian agnes ahmed aisha akira alan albert alex alexander alexandra ali alice
 alina amelia amir amy ana andrea andreas andrew andy angela anita anja ann anna anne
@@ -163,13 +190,14 @@ def is_numbered_rater(header: str) -> bool:
 def names_aspect(header: str) -> bool:
     """Whether a header has a word for a property of texts.
 
-    >>> names_aspect("Helpfulness"), names_aspect("tone"), names_aspect("MB")
+    >>> names_aspect("Helpfulness"), names_aspect("tone"), names_aspect("session")
     (True, True, False)
     """
     for word in split_header(header):
         if word in ASPECT_WORDS or word.removesuffix("ly") in ASPECT_WORDS:
             return True
         shortest = 2 if word[-1:] in "性度" else 5
-        if len(word) >= shortest and word.endswith(ASPECT_ENDINGS):
+        is_other = word in OTHER_WORDS or word.removesuffix("s") in OTHER_WORDS
+        if len(word) >= shortest and word.endswith(ASPECT_ENDINGS) and not is_other:
             return True
     return False

@@ -23,7 +23,8 @@ person ja strong: 人間 人手 評価者 専門家 アノテータ
 person ru strong: человек люди эксперт аннотатор разметчик оценщик ручная
 machine en strong: judge llm ai metric auto automatic autorater pred predicted
 machine en strong: prediction model_verdict yhat machine autograder autoeval
-machine en strong: autoscorer autojudge copilot automated
+machine en strong: autoscorer autojudge copilot automated autoscore
+machine en strong: autograde autorating
 machine en weak: eval evaluator grader feedback suggestion bot chatbot scorer
 machine en weak: actual
 machine de strong: ki maschine maschinell automatisch richter modell sprachmodell
@@ -85,7 +86,7 @@ number en strong: length chars words tokens year date time timestamp created upd
 number en strong: seconds ms duration latency cost usd price batch fold epoch age
 number en strong: seed difficulty importance temperature std sd var stderr sem iqr
 number en strong: minute minutes hour hours attempt attempts retry retries
-number en strong: progress threshold ts
+number en strong: progress threshold ts sec secs mins hr hrs msec millis elapsed days
 number de strong: nr nummer seite datum zeit dauer kosten anzahl länge schwierigkeit
 number de strong: jahr alter
 number fr strong: numéro page date temps durée coût nombre longueur difficulté année âge
@@ -96,7 +97,7 @@ number ja strong: 番号 設問番号 ページ 日付 時間 費用 件数 長�
 number ru strong: номер страница дата время длительность стоимость количество длина
 number ru strong: сложность
 confidence en strong: confidence probability prob logprob certainty confident
-confidence en strong: unsure certain
+confidence en strong: unsure certain sure
 confidence de strong: konfidenz sicherheit wahrscheinlichkeit
 confidence fr strong: confiance certitude probabilité
 confidence es strong: confianza certeza probabilidad

@@ -429,3 +429,29 @@ def test_feedback_of_users_in_an_export_is_peoples(tmp_path: Path) -> None:
     columns = audited(written(tmp_path / "t.csv", rows)).columns
     assert columns.rated == ["feedback.user_score"]
     assert columns.scored == ["feedback.tone"]
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["annotation_round", "expert_location", "judge_session", "gpt4_instance", "llm_lr"],
+)
+def test_an_ending_of_aspects_makes_no_property_one(
+    header: str, tmp_path: Path
+) -> None:
+    file = rated(tmp_path / "t.csv", ["human_score", "judge_score", header])
+    try:
+        columns = audited(file).columns
+    except UnclearColumns as error:
+        columns = audited(file, *error.options[0].words).columns
+    assert columns.rated == ["human_score"] and columns.scored == ["judge_score"]
+
+
+def test_ratings_of_a_rater_stay_beside_a_property(tmp_path: Path) -> None:
+    file = rated(
+        tmp_path / "t.csv",
+        ["reviewer", "claude"],
+        lambda drawn: {"human_intervention": drawn.randint(0, 9)},
+    )
+    with pytest.raises(UnclearColumns) as e:
+        audited(file)
+    assert audited(file, *e.value.options[0].words).columns.rated == ["reviewer"]

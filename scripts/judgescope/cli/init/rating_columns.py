@@ -155,14 +155,14 @@ def _ids_of_raters(
     of_people = [name for name in candidates if classes_of(name).get("person")]
     ids = [name for name in of_people if words_of(name)[-1:] in NAMES_OF_RATERS]
     ids = [name for name in ids if len(words_of(name)) == 1]
+    others = [name for name in of_people if name not in ids and not unexplained(name)]
     scales = set()
-    for column in of_people:
-        if column not in ids:
-            scales.add(str(scale(numbers(rows, column) or [])))
+    for column in [*others, *filter(is_judge, candidates)]:
+        scales.add(str(scale(numbers(rows, column) or [])))
     why = {}
     for column in ids:
         own = numbers(rows, column) or []
-        if scales and str(scale(own)) not in scales and _is_whole(own):
+        if others and str(scale(own)) not in scales and _is_whole(own):
             why[column] = "the numbers of raters: others of people have another scale"
     return why
 

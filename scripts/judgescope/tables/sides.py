@@ -161,11 +161,13 @@ def sides(
     aspect_of: Callable[[str], str],
     numbering: Collection[str] = (),
     aspects: Collection[str] = (),
+    headers: Collection[str] = (),
 ) -> Sides:
     """The side of each column of numbers.
 
     aspect_of: the aspect in a header. numbering: columns that number rows or belong to
     a design, see `profile.is_design`. aspects: those that are known to be rated.
+    headers: those of the whole table, whose words tell aspects from other words.
     """
     result = Sides()
     strong_people: list[str] = []
@@ -174,7 +176,7 @@ def sides(
     weak: dict[str, str] = {}
     neutral: list[str] = []
     evidence = {column: classes_of(column) for column in columns}
-    shared = _shared_words(evidence)
+    shared = _shared_words({**{name: classes_of(name) for name in headers}, **evidence})
     for column in columns:
         of_column = evidence[column]
         reason = not_a_rating(column, of_column) or _property_of(
@@ -274,9 +276,15 @@ def _doubt(result: Sides, side: Sequence[str], shared: Collection[str]) -> None:
     rests = {column: unexplained(column, shared) for column in side}
     if all(rests.values()):
         return
+    # `beluga` of `empathy_beluga` is a judge's name where `relevance_beluga` has it.
+    explained = set[str]()
     for column, rest in rests.items():
-        if rest and in_known_script(column):
-            result.doubtful[column] = " ".join(rest)
+        if not rest:
+            explained.update(split_header(column))
+    for column, rest in rests.items():
+        unknown = [word for word in rest if word not in explained]
+        if unknown and in_known_script(column):
+            result.doubtful[column] = " ".join(unknown)
 
 
 def _place_those_of_both(

@@ -119,7 +119,7 @@ def _guess_in_english(
     known = set(chain.from_iterable(named.values()))
     columns = columns_of(rows)
     free = [c for c in columns if c not in known and not UNNAMED.fullmatch(c)]
-    rating = rating_columns(rows, free, aspects)
+    rating = rating_columns(rows, free, aspects, columns)
     ratings = rating.people
     rated = list(chain.from_iterable(ratings.values()))
     other = [c for c in free if c not in {*rated, *rating.averages, *rating.judges}]

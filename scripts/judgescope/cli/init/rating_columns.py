@@ -77,16 +77,22 @@ class RatingColumns(NamedTuple):
 
 
 def rating_columns(
-    rows: Sequence[TableRow], columns: Sequence[str], aspects: Collection[str]
+    rows: Sequence[TableRow],
+    columns: Sequence[str],
+    aspects: Collection[str],
+    headers: Sequence[str],
 ) -> RatingColumns:
-    """Return the columns of people's ratings and of judges' scores."""
+    """Return the columns of people's ratings and of judges' scores.
+
+    headers: those of the whole table, with the columns that flags name.
+    """
     candidates = _candidates(rows, columns)
     computed = _ids_of_raters(rows, candidates)
     computed |= _computed(rows, [name for name in candidates if name not in computed])
     candidates = [column for column in candidates if column not in computed]
     numbering = [column for column in candidates if is_design(rows, column)]
     numbering += _constant(rows, candidates)
-    placed = sides(candidates, aspect_of, numbering, aspects)
+    placed = sides(candidates, aspect_of, numbering, aspects, headers)
     placed.unused |= computed
     repeated = _repeated(rows, placed)
     placed.unused |= repeated

@@ -199,8 +199,17 @@ def _fixed(study: Path) -> list[str]:
 
 def _all_watched(study: Path, name: str, named: Sequence[str]) -> list[str]:
     """Return everything: inputs, results, the store, and Snakemake's records."""
-    results = os.path.join("results", name)
-    return [*_fixed(study), *named, results, METADATA]
+    return [*_fixed(study), *named, *_results(name), METADATA]
+
+
+def _results(name: str) -> list[str]:
+    """Return what is in the folder of a study's results, without the logs of jobs:
+    no plan depends on them, and each check writes one.
+    """
+    folder = os.path.join("results", name)
+    if not os.path.isdir(folder):
+        return [folder]
+    return [entry.path for entry in _entries(folder) if entry.name != "logs"]
 
 
 def _named(plan: "Plan") -> list[str]:

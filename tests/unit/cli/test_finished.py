@@ -180,6 +180,16 @@ def test_a_finished_study_is_not_run_again(
     assert "no job ran" in capsys.readouterr().out
 
 
+def test_the_log_of_a_job_is_no_result(
+    study: Study, snakemake: FakeSnakemake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command(monkeypatch, "run", study.file)
+    Path("results/small/logs").mkdir()
+    Path("results/small/logs/check.log").touch()
+    command(monkeypatch, "run", study.file)
+    assert snakemake.starts == 1
+
+
 @pytest.mark.parametrize("change", CHANGES)
 def test_snakemake_decides_after_a_change(
     change: str,

@@ -57,6 +57,8 @@ class Used(NamedTuple):
 def used(words: Sequence[str], folder: Path) -> Used:
     """Run a program; return what it used."""
     environment = os.environ | {"PYTHONPATH": str(HOME / "scripts")}
+    # Else each process compiles the modules again, which no installed program does.
+    environment["PYTHONDONTWRITEBYTECODE"] = ""
     process = subprocess.Popen(
         words, cwd=folder, env=environment, stdout=subprocess.DEVNULL
     )
@@ -67,10 +69,12 @@ def used(words: Sequence[str], folder: Path) -> Used:
     return Used(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1e6)
 
 
-def medians(commands: Mapping[str, Sequence[str]], folder: Path) -> dict[str, float]:
+def medians(
+    commands: Mapping[str, Sequence[str]], folder: Path, runs: int
+) -> dict[str, float]:
     """Return each command's median processor seconds; a first run compiles."""
     spent: dict[str, list[float]] = {name: [] for name in commands}
-    for run in range(RUNS + 1):
+    for run in range(runs + 1):
         for name, words in commands.items():
             seconds = used(words, folder).seconds
             if run:
@@ -85,7 +89,7 @@ def audits(folder: Path) -> None:
         write(made(rows), folder / f"{rows}.csv")
         audit = [sys.executable, "-m", "judgescope", "audit", f"{rows}.csv"]
         commands[str(rows)] = audit
-    found = medians(commands, folder)
+    found = medians(commands, folder, RUNS)
     floor = found["imports"]
     print(f"imports alone: {floor:.2f} CPU s")
     for rows, limit in SIZES:

@@ -31,6 +31,13 @@ for name, size in json.loads(sizes).items():
 benchmark.main()
 """
 FEW_ITEMS = dict.fromkeys(["cnn-dailymail", "samsum", "news-commentary", "webnlg"], 20)
+FEW_JOBS = {
+    "datasets": ["demo-dialogue"],
+    "aspects": ["naturalness"],
+    "judges": ["length"],
+    "perturbations": [],
+    "methods": ["agreement"],
+}
 SMALL: dict[str, tuple[dict[str, Any], list[str]]] = {
     "audits": (
         {"RUNS": 1, "SIZES": [[40, 1.0]], "COMPARED": 40, "LARGE": [40]},
@@ -59,6 +66,7 @@ SMALL: dict[str, tuple[dict[str, Any], list[str]]] = {
     "many_texts": ({}, ["200", "400"]),
     "memory": ({"ASPECTS": 2, "TEXTS": 20}, []),
     "next_texts": ({}, ["2"]),
+    "nothing_to_do": ({"RUNS": 1, "STUDY": FEW_JOBS}, []),
     "parsing": ({"LONG": 2_000}, ["20"]),
     "planted_judges": ({}, ["--studies", "1"]),
     "prefixes": ({"ITEMS": 1, "DRAWS": 1}, []),

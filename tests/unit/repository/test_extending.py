@@ -16,6 +16,7 @@ from deleted import jackknife_t
 from judgescope.schema.loading import validate_card
 from judgescope.statistics.intervals import deletions
 from judgescope.statistics.registry import STATISTICS, statistic
+from methods_setup import RATINGS, study
 from running import HOME
 
 TEXT = (HOME / "docs" / "extending.md").read_text(encoding="utf-8")
@@ -88,6 +89,29 @@ def test_the_examples_do_what_they_say(
     assert (estimate.ci_low, estimate.ci_high) == pytest.approx(
         expected
     ) and estimate.n_missing == 1
+
+
+def test_the_example_of_a_claim_holds_near_people_and_not_far_off(
+    tmp_path: Path,
+) -> None:
+    """`near` is on average half a point above people, `far` two points."""
+    claims = module("methods/claims/distance.py", tmp_path).CLAIMS
+    rng = np.random.default_rng(1)
+    near = {}
+    far = {}
+    for aspect, ratings in RATINGS.items():
+        near[aspect] = ratings.mean(axis=0) + rng.uniform(0, 1, ratings.shape[1])
+        far[aspect] = near[aspect] + 1.5
+    data = study({"near": near, "far": far}, values=None)
+    assert claims.name == "distance"
+    [make] = claims.makers
+    found = [*make(data)]
+    assert {claim.judge for claim in found} == {"near", "far"}
+    for claim in found:
+        p = claim.nulls["one_point"]
+        assert p < 0.001 if claim.judge == "near" else p > 0.999
+        distance = {"near": 0.5, "far": 2.0}[claim.judge]
+        assert claim.estimate.value == pytest.approx(distance, abs=0.1)
 
 
 @pytest.mark.heavy

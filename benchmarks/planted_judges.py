@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import planted_further
 from planted_checks import (
     HELD,
     checks_of_draws,
@@ -487,6 +488,7 @@ def main() -> None:
         [*one_more_rater(2 * args.studies)],
         (5 * args.studies, *broken_thresholds(5 * args.studies)),
     )
+    text = f"{text}\n{planted_further.sections(args.studies)}"
     print(text)
     if args.write is not None:
         args.write.write_text(text, encoding="utf-8", newline="\n")

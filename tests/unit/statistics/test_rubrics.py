@@ -22,6 +22,9 @@ from judgescope.statistics.rubrics import (
     rubric_scores,
 )
 from judgescope.statistics.slices import worst_slice
+from planted_study import benchmark
+
+rubrics = benchmark("planted_rubrics")
 
 # Three responses, four criteria (the last one a fault), two experts.
 POINTS = np.array([5.0, 3.0, 2.0, -4.0])
@@ -331,3 +334,14 @@ def test_a_grader_blind_to_a_single_criterion_is_detected() -> None:
         vain += named([*grader_numbers(rubric_of(planted(rng)))]) is not None
     assert hits >= 45
     assert vain <= 5
+
+
+@pytest.mark.simulation
+@pytest.mark.parametrize("defect", [rubrics.LENIENT, rubrics.HARSH], ids=str)
+def test_a_lenient_or_harsh_grader_is_named(defect: Any) -> None:
+    """20 studies: found in at least 17 (.95 is not refuted)."""
+    found = 0
+    for study in range(20):
+        planted_rubric = rubrics.rubric(f"test {study}", defect, defect.stated)
+        found += defect.name in rubrics.names_of([*grader_numbers(planted_rubric)])
+    assert found >= 17

@@ -26,6 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 from judgescope.methods import comparison
 from judgescope.methods.base import StatisticsSpec
 from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.methods.score_tables import ScoreTables
 from judgescope.scoring.aggregate import scores
 from judgescope.statistics.correlation import LEVELS, correlations
 from judgescope.statistics.intervals import deletions
@@ -149,7 +150,7 @@ def study_of(
         pa.table(
             {**rated, "target_b": [None] * n, "rater": ["a"] * n, "value": ratings}
         ),
-        pa.concat_tables(scores),
+        ScoreTables(lambda: scores),
         pa.table({}),
         pa.table({}),
         "generated",

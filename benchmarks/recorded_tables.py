@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
 from judgescope.methods.base import StatisticsSpec
 from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.methods.score_tables import ScoreTables
 from judgescope.schema.cards.study import Comparison
 
 SEED = 20261121
@@ -89,7 +90,7 @@ def dataset(rng: np.random.Generator, shape: Shape, table: str) -> EvaluationDat
         pa.table({"item": pa.array(items)}),
         pa.table(texts),
         pa.concat_tables(ratings),
-        pa.concat_tables(scores),
+        ScoreTables(lambda: scores),
         pa.table({}),
         pa.table({}),
         "generated",

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgescope.core.cells import split
 from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.methods.score_tables import ScoreTables
 from judgescope.schema.tables import table_of
 from statistics_spec import spec_of
 
@@ -70,7 +71,10 @@ class DatasetTables:
     def data(self, **spec: Any) -> EvaluationData:
         """Return the dataset with the spec of some fields (see `spec_of`)."""
         tables = {name: table_of(name, rows) for name, rows in self.rows.items()}
-        return EvaluationData(data_sha="0123abcd", spec=spec_of(spec), **tables)
+        scores = ScoreTables.of_table(tables.pop("scores"))
+        return EvaluationData(
+            data_sha="0123abcd", spec=spec_of(spec), scores=scores, **tables
+        )
 
 
 def _floats(values: ArrayLike) -> list[float]:

@@ -2,7 +2,7 @@
 for each of them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -40,6 +40,13 @@ class TargetValues(NamedTuple):
         known = (places >= 0) & ~np.isnan(self.values)
         values[places[known]] = self.values[known]
         return values
+
+
+def aligned(values: Mapping[str, float], targets: Iterable[str]) -> Floats:
+    """Return the values in the order of `targets`, NaN where there is none."""
+    return np.array(
+        [values.get(target, np.nan) for target in targets], dtype=np.float64
+    )
 
 
 def one_array(column: pa.ChunkedArray) -> pa.Array:

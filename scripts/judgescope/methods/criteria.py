@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from judgescope.core.cells import joined, split
+from judgescope.methods.aligned_values import aligned
 from judgescope.methods.base import HUMAN, Method
-from judgescope.methods.evaluation_data import EvaluationData, TargetSet, aligned
+from judgescope.methods.evaluation_data import EvaluationData, TargetSet
 from judgescope.methods.gold import gold_numbers, with_rule
 from judgescope.methods.measures import pearson
 from judgescope.schema.rows import AppliesTo, ResultRow

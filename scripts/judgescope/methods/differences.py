@@ -7,8 +7,9 @@ from typing import Protocol, Unpack
 import numpy as np
 
 from judgescope.core.cells import joined, split
-from judgescope.methods.evaluation_data import EvaluationData, numbers_of
+from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.measures import AVERAGE, with_floor_note
+from judgescope.methods.row_numbers import numbers_of
 from judgescope.schema.rows import AppliesTo, ResultRow
 from judgescope.statistics.comparison import difference, ranks
 from judgescope.statistics.means import independent_mean, mean_over

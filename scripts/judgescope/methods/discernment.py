@@ -12,14 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from judgescope.core.cells import split
+from judgescope.methods.aligned_values import aligned
 from judgescope.methods.base import JudgeFacts, Method
 from judgescope.methods.differences import compared, difference_rows
-from judgescope.methods.evaluation_data import (
-    MADE,
-    EvaluationData,
-    aligned,
-    set_columns,
-)
+from judgescope.methods.evaluation_data import MADE, EvaluationData, set_columns
 from judgescope.parsing.parsers import TOO_LONG
 from judgescope.schema.rows import ResultRow
 from judgescope.statistics.arrays import Codes, Floats

@@ -14,6 +14,7 @@ from judgescope.core.cells import joined
 from judgescope.methods.base import StatisticsSpec, Turned
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.registry import METHODS
+from judgescope.methods.score_tables import ScoreTables
 from judgescope.schema.rows import ResultRow
 from judgescope.schema.tables import (
     read_groups,
@@ -102,7 +103,7 @@ def evaluation_data(spec: StatisticsSpec) -> EvaluationData:
         items=read_table("items", files.items),
         targets=pa.concat_tables(targets),
         ratings=turned(read_table("ratings", files.ratings), people),
-        scores=lambda: _score_parts(files.scores, judges),
+        scores=ScoreTables(lambda: _score_parts(files.scores, judges)),
         draws=turned(read_table("draws", files.draws), judges),
         statuses=read_table("statuses", files.statuses),
         data_sha=hashlib.sha256(canonical(selected).encode()).hexdigest()[:8],

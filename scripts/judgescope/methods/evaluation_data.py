@@ -3,7 +3,7 @@ targets.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from judgescope import __version__
-from judgescope.core.cells import joined, split
+from judgescope.core.cells import split
 from judgescope.core.names import NO_RECORDED_VALUE
 from judgescope.core.rng import share_of, stream
 from judgescope.core.words import language_of
@@ -26,10 +26,11 @@ from judgescope.methods.aligned_values import (
     rows_by,
 )
 from judgescope.methods.base import StatisticsSpec
-from judgescope.parsing.judgment import WRONG
+from judgescope.methods.row_numbers import numbers_of
+from judgescope.methods.score_tables import CellName, ScoredCells, ScoreTables, Unit
 from judgescope.perturb.check_languages import unchecked_kind
-from judgescope.schema.rows import AppliesTo, EstimateColumns, ResultRow
-from judgescope.schema.tables import entries_of, tuples_of
+from judgescope.schema.rows import AppliesTo, ResultRow
+from judgescope.schema.tables import entries_of
 from judgescope.statistics.arrays import Codes, Flags, Floats
 from judgescope.statistics.intervals import ONE_SOURCE_DECIDES, deletions
 from judgescope.statistics.registry import tie_rule
@@ -42,8 +43,6 @@ WITHOUT_REFERENCES = "without references"
 out."""
 NOT_PLANNED = "not_applicable"
 """The status of judgments of what a judge does not apply to."""
-CellName = tuple[str, str, str]
-"""Set of texts, judge, aspect (`<aspect>[.<criterion>]`)."""
 MADE = {"ok", "short"}
 """Outcomes of texts that could be made: `short` has fewer edits than planned."""
 
@@ -59,9 +58,7 @@ class EvaluationData:
     items: pa.Table
     targets: pa.Table
     ratings: pa.Table
-    scores: pa.Table | Callable[[], Iterable[pa.Table]]
-    """The scores, or what reads them part by part: those of a large table with many
-    judges take much memory."""
+    scores: ScoreTables
     draws: pa.Table
     statuses: pa.Table
     data_sha: str
@@ -204,42 +201,18 @@ class EvaluationData:
     @cached_property
     def scored_cells(self) -> dict[CellName, TargetValues]:
         """Return (perturbation, judge, aspect) -> the scores of its targets."""
-        return self._cells_and_wrong[0]
+        return self._cells.values
 
     @cached_property
-    def wrong_verdicts(self) -> dict[CellName, set[tuple[str, str | None]]]:
+    def wrong_verdicts(self) -> dict[CellName, set[Unit]]:
         """Return (perturbation, judge, aspect) -> the texts, or pairs in the order
         shown, of judgments that were not read and count as wrong (`unread: wrong`).
         """
-        return self._cells_and_wrong[1]
+        return self._cells.wrong
 
     @cached_property
-    def _cells_and_wrong(
-        self,
-    ) -> tuple[
-        dict[CellName, TargetValues], dict[CellName, set[tuple[str, str | None]]]
-    ]:
-        import pyarrow.compute as pc  # not for planning
-
-        parts: dict[CellName, list[TargetValues]] = {}
-        wrong: dict[CellName, set[tuple[str, str | None]]] = {}
-        tables = [self.scores] if isinstance(self.scores, pa.Table) else self.scores()
-        names = ("perturbation", "judge", "aspect", "criterion")
-        last: pa.Array | None = None
-        for table in tables:
-            for (perturbation, judge, aspect, criterion), rows in rows_by(table, names):
-                name = perturbation, judge, joined(aspect, criterion)
-                scored = TargetValues.of(rows)
-                if last is not None and last.equals(scored.targets):
-                    # Most judges score the same texts, whose ids are kept once.
-                    scored = scored._replace(targets=last)
-                last = scored.targets
-                parts.setdefault(name, []).append(scored)
-                marked = rows.filter(pc.equal(rows["estimator"], WRONG))
-                if len(marked):
-                    units = tuples_of(marked, ["target", "target_b"])
-                    wrong.setdefault(name, set()).update(units)
-        return {name: _one_cell(cell) for name, cell in parts.items()}, wrong
+    def _cells(self) -> ScoredCells:
+        return self.scores.cells()
 
     @cached_property
     def status_counts(self) -> dict[tuple[str, str, str], Counter[tuple[str, str]]]:
@@ -616,35 +589,6 @@ class TargetSet:
 def _unless(policy: str, default: str) -> str | None:
     """Return a policy as the signature has it: the default is not named."""
     return None if policy == default else policy
-
-
-def numbers_of(estimate: Estimate) -> EstimateColumns:
-    """Return an estimate as columns of a row."""
-    return {
-        "value": estimate.value,
-        "ci_low": estimate.ci_low,
-        "ci_high": estimate.ci_high,
-        "n": estimate.n,
-        "n_missing": estimate.n_missing,
-        "n_tied": estimate.n_tied,
-        "method": estimate.method,
-        "note": estimate.note,
-    }
-
-
-def aligned(values: Mapping[str, float], targets: Iterable[str]) -> Floats:
-    """Return the values in the order of `targets`, NaN where there is none."""
-    return np.array(
-        [values.get(target, np.nan) for target in targets], dtype=np.float64
-    )
-
-
-def _one_cell(parts: Sequence[TargetValues]) -> TargetValues:
-    """Return the scores of a cell that come in parts."""
-    if len(parts) == 1:
-        return parts[0]
-    targets = pa.concat_arrays([part.targets for part in parts])
-    return TargetValues(targets, np.concatenate([part.values for part in parts]))
 
 
 def set_columns(perturbation: str) -> AppliesTo:

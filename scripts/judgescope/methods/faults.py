@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from judgescope.methods.aligned_values import aligned
 from judgescope.methods.base import Method
-from judgescope.methods.evaluation_data import EvaluationData, aligned
+from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.schema.rows import ResultRow
 from judgescope.statistics.arrays import Flags, Floats
 from judgescope.statistics.means import clustered_mean

@@ -14,6 +14,7 @@ from judgescope.data.planted import SimulatedTexts, text_of
 from judgescope.methods import verdicts
 from judgescope.methods.base import StatisticsSpec
 from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.methods.score_tables import ScoreTables
 from judgescope.schema.rows import ResultRow
 from judgescope.schema.tables import table_of
 from judgescope.scoring.aggregate import MAJORITY, scores
@@ -63,7 +64,8 @@ def in_memory(
         if name in judged:
             keys["perturbation"] = SYSTEMS
         tables[name] = table_of(name, [keys | row for row in each])
-    return EvaluationData(spec=spec, data_sha=data_sha, **tables)
+    scores = ScoreTables.of_table(tables.pop("scores"))
+    return EvaluationData(spec=spec, data_sha=data_sha, scores=scores, **tables)
 
 
 def verdict_rows(

@@ -17,6 +17,7 @@ import numpy as np
 
 from judgescope.core.cells import joined, split
 from judgescope.methods.agreement import below_controls
+from judgescope.methods.aligned_values import aligned
 from judgescope.methods.aspect_views import (
     BESIDE,
     DIRECT,
@@ -27,12 +28,7 @@ from judgescope.methods.aspect_views import (
 )
 from judgescope.methods.base import HUMAN, GradedTexts, Method, present
 from judgescope.methods.differences import across, compared, mean_rows
-from judgescope.methods.evaluation_data import (
-    EvaluationData,
-    TargetSet,
-    aligned,
-    set_columns,
-)
+from judgescope.methods.evaluation_data import EvaluationData, TargetSet, set_columns
 from judgescope.methods.measures import (
     AVERAGE,
     LevelStatistic,

@@ -16,8 +16,9 @@ import numpy as np
 from judgescope.core.cells import joined, split
 from judgescope.core.rng import stream
 from judgescope.methods import measures
+from judgescope.methods.aligned_values import aligned
 from judgescope.methods.base import HUMAN, Method, present
-from judgescope.methods.evaluation_data import EvaluationData, aligned
+from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.gold import gold_classes
 from judgescope.methods.injection import SEVERAL_DRAWS, injection_rows
 from judgescope.methods.measures import AVERAGE, with_hint_note

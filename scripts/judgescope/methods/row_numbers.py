@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from judgescope.methods.evaluation_data import numbers_of
 from judgescope.schema.rows import EstimateColumns
 from judgescope.statistics import confidence as stated_confidence
 from judgescope.statistics import confidence_bins
@@ -21,10 +20,25 @@ from judgescope.statistics.confidence_bins import Bin
 from judgescope.statistics.first_choices import first_choices
 from judgescope.statistics.intervals import deletions
 from judgescope.statistics.reliability import repeatability
+from judgescope.statistics.result import Estimate
 from judgescope.statistics.selective import Guarantee, confidence_from
 
 NamedNumbers = dict[str, EstimateColumns]
 """Statistic -> its number."""
+
+
+def numbers_of(estimate: Estimate) -> EstimateColumns:
+    """Return an estimate as columns of a row."""
+    return {
+        "value": estimate.value,
+        "ci_low": estimate.ci_low,
+        "ci_high": estimate.ci_high,
+        "n": estimate.n,
+        "n_missing": estimate.n_missing,
+        "n_tied": estimate.n_tied,
+        "method": estimate.method,
+        "note": estimate.note,
+    }
 
 
 def choices_by_place(

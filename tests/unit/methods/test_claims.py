@@ -8,7 +8,6 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from dataset_in_memory import DatasetTables, Floats, Row, judge_facts, scales
@@ -27,6 +26,7 @@ from judgescope.methods.claims.ordered import Preferences
 from judgescope.methods.claims.rows import verdict_rows
 from judgescope.methods.claims.systems import SystemPreference
 from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.methods.score_tables import ScoreTables
 from judgescope.schema.tables import table_of
 from statistics_spec import facts_of
 
@@ -548,19 +548,18 @@ def chained(lost: slice = slice(0)) -> EvaluationData:
     x = points(-world.system.astype(float))
     x[lost] = NAN
     study = world.study({"j": x}, chains=[["worse", "few"]])
-    assert isinstance(study.scores, pa.Table)
-    targets, scores = study.targets.to_pylist(), study.scores.to_pylist()
+    targets = study.targets.to_pylist()
+    scores = study.scores.table().to_pylist()
     named = {"perturbation": "worse", "degree": "few", "status": "ok"}
     steps = world.system.tolist()
     chain = [
         row | named | {"step": step} for row, step in zip(targets, steps, strict=True)
     ]
+    perturbed = [row | {"perturbation": "worse.few"} for row in scores]
     return replace(
         study,
         targets=table_of("targets", chain),
-        scores=table_of(
-            "scores", [row | {"perturbation": "worse.few"} for row in scores]
-        ),
+        scores=ScoreTables.of_table(table_of("scores", perturbed)),
     )
 
 

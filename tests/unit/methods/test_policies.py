@@ -5,7 +5,6 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from dataset_in_memory import Row, row_of
@@ -15,6 +14,7 @@ from judgescope.methods.claims.base import LABELS
 from judgescope.methods.claims.labels import label_claims
 from judgescope.methods.claims.ratings import pair_claims
 from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.methods.score_tables import ScoreTables
 from judgescope.parsing.judgment import WRONG
 from judgescope.schema.tables import table_of
 from judgescope.statistics.raters import majority_else_mean
@@ -165,7 +165,8 @@ def compared(
         }
         for item in range(len(votes))
     ]
-    ratings, scored = table_of("ratings", chosen), table_of("scores", scores)
+    ratings = table_of("ratings", chosen)
+    scored = ScoreTables.of_table(table_of("scores", scores))
     return replace(data, ratings=ratings, scores=scored)
 
 
@@ -275,12 +276,12 @@ def labelled(
         aspects={"clear": SCALE},
         **spec,
     )
-    assert isinstance(data.scores, pa.Table)
-    rows = data.scores.to_pylist()
+    rows = data.scores.table().to_pylist()
     for row in rows:
         if row["target"] in marked:
             row["estimator"] = WRONG
-    return replace(data, scores=table_of("scores", rows))
+    scores = ScoreTables.of_table(table_of("scores", rows))
+    return replace(data, scores=scores)
 
 
 def unread_labels(**spec: Any) -> EvaluationData:

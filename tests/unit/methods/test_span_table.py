@@ -10,6 +10,7 @@ from msgspec import convert
 from judgescope.methods.claims import spans
 from judgescope.methods.claims.base import LOST
 from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.methods.score_tables import ScoreTables
 from judgescope.methods.spans import (
     FORMS,
     MarkedError,
@@ -127,9 +128,7 @@ def study(
         for name, text in TEXTS.items()
     ]
     items = [{"dataset": "d", "item": name} for name in TEXTS]
-    empty = {
-        name: SCHEMAS[name].empty_table() for name in ("ratings", "scores", "draws")
-    }
+    empty = {name: SCHEMAS[name].empty_table() for name in ("ratings", "draws")}
     fields = {
         "dataset": "d",
         "seed": 1,
@@ -142,6 +141,7 @@ def study(
         data_sha="0",
         items=table_of("items", repeated(items, "item")),
         targets=table_of("targets", repeated(targets, "target", "item")),
+        scores=ScoreTables.of_table(SCHEMAS["scores"].empty_table()),
         statuses=SCHEMAS["statuses"].empty_table(),
         **empty,
     )

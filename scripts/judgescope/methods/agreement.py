@@ -30,7 +30,10 @@ from judgescope.statistics.result import Estimate, clauses
 
 def rows(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of agreement.csv: people first, then every judge with scores."""
-    aspects = [name for name in data.spec.aspects if len(data.systems.ratings(name))]
+    aspects = []
+    for name in data.spec.aspects:
+        if len(data.systems.ratings(name)):
+            aspects.append(name)
     result = [*_unordered_rows(data, aspects)]
     aspects = [name for name in aspects if data.spec.aspects[name].ordered]
     for plain, aspect in {split(name)[0]: name for name in aspects}.items():
@@ -50,7 +53,10 @@ def rows(data: EvaluationData) -> Iterator[ResultRow]:
 def _unordered_rows(data: EvaluationData, aspects: list[str]) -> Iterator[ResultRow]:
     """Yield a row per judge that says why labels without an order have no ranks."""
     nothing = Estimate.undefined("labels without an order; see table labels")
-    unordered = [name for name in aspects if not data.spec.aspects[name].ordered]
+    unordered = []
+    for name in aspects:
+        if not data.spec.aspects[name].ordered:
+            unordered.append(name)
     for aspect, judge in product(unordered, data.spec.judges):
         for targets in data.rated(judge):
             if targets.scores(judge, aspect) is not None:
@@ -147,7 +153,10 @@ def below_controls(
     which are not returned.
     """
     cards = data.spec.judges
-    controls = {name for name, card in cards.items() if card.engine == "control"}
+    controls = set()
+    for name, card in cards.items():
+        if card.engine == "control":
+            controls.add(name)
     best: dict[tuple[str | float | None, ...], tuple[float, str]] = {}
 
     def same_texts(

@@ -56,7 +56,9 @@ class JudgesCompared(NamedTuple):
     @property
     def stop(self) -> Stop | None:
         """When a test stops early, None for never."""
-        return Stop() if self.are_many else None
+        if self.are_many:
+            return Stop()
+        return None
 
     def pairs(self, scored: Iterable[str]) -> list[tuple[str, str]]:
         """The pairs of judges that have scores which are compared."""

@@ -273,7 +273,9 @@ class JudgeComparison:
     ) -> permutation.PairedTest:
         """Run a test with the permutations that it needs."""
         stop = self.judges.stop
-        return stop.test(run, self.flips) if stop else run(self.flips)
+        if stop:
+            return stop.test(run, self.flips)
+        return run(self.flips)
 
     def _correlation_test(
         self,

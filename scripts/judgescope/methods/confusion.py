@@ -280,7 +280,9 @@ class JudgeCells:
         """Return the margin in points of the judge's scale, None if it has no scale."""
         scale = self.study.spec.judges[self.judge].ends[aspect]
         margin = present(self.study.spec.expected).margin
-        return None if scale is None else margin * (scale[1] - scale[0]) / POINTS
+        if scale is None:
+            return None
+        return margin * (scale[1] - scale[0]) / POINTS
 
     def _verdict(self, cell: ConfusionCell) -> str:
         """Return the tests' verdict on an unwanted drop; within the margin it counts as
@@ -292,11 +294,9 @@ class JudgeCells:
         p = p_equivalence(cell.pairs.original - cell.pairs.perturbed, margin)
         if p is not None and p <= LEVEL:
             return DropVerdict.NO_DROP
-        return (
-            DropVerdict.DROPS
-            if self._log_p[cell] <= np.log(LEVEL)
-            else DropVerdict.UNDECIDED
-        )
+        if self._log_p[cell] <= np.log(LEVEL):
+            return DropVerdict.DROPS
+        return DropVerdict.UNDECIDED
 
     @cached_property
     def _log_p(self) -> dict[ConfusionCell, float]:

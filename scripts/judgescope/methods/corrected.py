@@ -230,7 +230,8 @@ def _cells(
     }
     replaced_scores = "scores replaced by the mean rating of texts with that score"
     for first, second in judged.pairs if pairs else ():
-        first_texts, second_texts = texts[first], texts[second]
+        first_texts = texts[first]
+        second_texts = texts[second]
         raw = difference_of(first_texts, second_texts)
         lengths = _lengths(raw, [sized[first], sized[second]])
         shared = np.intersect1d(first_texts.both.source, second_texts.both.source)

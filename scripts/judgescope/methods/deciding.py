@@ -189,4 +189,6 @@ def _p_two_sided(difference: Replicated) -> float:
 
 def _p(p: float, difference: Replicated) -> Estimate:
     n = difference.estimate.n
-    return Estimate.undefined("not tested", n=n) if np.isnan(p) else Estimate(p, n=n)
+    if np.isnan(p):
+        return Estimate.undefined("not tested", n=n)
+    return Estimate(p, n=n)

@@ -382,7 +382,9 @@ class Discerning:
         aspects = list(self.study.spec.aspects)
         weights, described, by_experts = aspect_weights(self.study, texts)
         plain = {split(name)[0] for name in aspects}
-        several = f" in {len(pairs)} wordings" if len(pairs) > len(plain) else ""
+        several = ""
+        if len(pairs) > len(plain):
+            several = f" in {len(pairs)} wordings"
         return combined_scores(
             [pairs[aspect] for aspect in aspects],
             [tests[aspect] for aspect in aspects],
@@ -499,7 +501,10 @@ def aspect_weights(data: EvaluationData, texts: str) -> tuple[Floats, str, bool]
     perturbation = texts.partition(".")[0]
     if by_experts and perturbation in by_experts.by_perturbation:
         weights = by_experts.by_perturbation[perturbation]
-        named = [name for name in dict.fromkeys(plain) if weights.get(name)]
+        named = []
+        for name in dict.fromkeys(plain):
+            if weights.get(name):
+                named.append(name)
         shown = ", ".join(f"{name} {weights[name]:g}" for name in named)
         shares = [weights.get(name, 0.0) / plain.count(name) for name in plain]
         return np.array(shares), f"weights {shown}", True

@@ -59,7 +59,10 @@ def doubt_rows(
     asked = _asked(data, aspect)
     if len(asked) < FEWEST_JUDGES or not len(data.systems.ratings(aspect)):
         return
-    able = [each.judge for each in numbers if _is_able(each) and each.judge in asked]
+    able = []
+    for each in numbers:
+        if _is_able(each) and each.judge in asked:
+            able.append(each.judge)
     families = [data.spec.judges[name].family or f"judge {name}" for name in able]
     with_labels = aspect in label_aspects(data)
     statistic = "label_doubt" if with_labels else "rating_doubt"

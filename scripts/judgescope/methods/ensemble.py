@@ -403,7 +403,9 @@ def _aspect_rows(
     targets = ensemble.target_set
     for where, result in results.items():
         statistic, level, member, k = where
-        row_notes = [best_note] if where in from_best else []
+        row_notes = []
+        if where in from_best:
+            row_notes = [best_note]
         agrees = statistic in COEFFICIENTS or declared(statistic).as_rater
         if k == size and agrees:
             row_notes += notes

@@ -123,10 +123,14 @@ def shop_of(data: EvaluationData) -> Shop:
         costs = dict(estimates_of(data, bought, judge))
         if sellable[judge] and costs:
             replies = costs["replies"].n
-            nothing = costs["usd"] if costs["usd"].value is None else None
+            nothing = None
+            if costs["usd"].value is None:
+                nothing = costs["usd"]
             price = nothing or costs.get(PRICE)
             if price is not None:
-                calls = replies / price.n if price.n else nan
+                calls = nan
+                if price.n:
+                    calls = replies / price.n
                 expenses[judge] = Expense(price, calls)
     steps = dict[tuple[str, str, str], float | None]()
     # The kinds of claims that say whether a judge agrees with people.
@@ -191,7 +195,9 @@ class Market:
         return self._mean(gaps)
 
     def _mean(self, each: Sequence[Replicated]) -> Replicated:
-        return each[0] if len(each) == 1 else mean_over(each, averaged="aspects")
+        if len(each) == 1:
+            return each[0]
+        return mean_over(each, averaged="aspects")
 
     @property
     def everything(self) -> Flags:

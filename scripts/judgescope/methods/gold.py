@@ -37,12 +37,16 @@ class GoldRating:
 
 def number_rule(data: EvaluationData) -> GoldRule:
     """Return the rule for correlations."""
-    return "mean" if data.spec.gold_rule == "auto" else data.spec.gold_rule
+    if data.spec.gold_rule == "auto":
+        return "mean"
+    return data.spec.gold_rule
 
 
 def class_rule(data: EvaluationData) -> GoldRule:
     """Return the rule for classes of an ordered scale."""
-    return "median" if data.spec.gold_rule == "auto" else data.spec.gold_rule
+    if data.spec.gold_rule == "auto":
+        return "median"
+    return data.spec.gold_rule
 
 
 def gold_numbers(data: EvaluationData, ratings: Floats) -> GoldRating:
@@ -59,7 +63,9 @@ def gold_classes(data: EvaluationData, ratings: Floats) -> GoldRating:
 
 
 def _gold(rule: GoldRule, ratings: Floats) -> GoldRating:
-    note = no_majority(ratings) if rule == "majority_else_mean" else ""
+    note = ""
+    if rule == "majority_else_mean":
+        note = no_majority(ratings)
     return GoldRating(GOLD[rule](ratings), rule, note)
 
 
@@ -96,4 +102,6 @@ def with_rule(data: EvaluationData, estimate: Estimate) -> Estimate:
     For tables whose `method` does not name what stands for several ratings.
     """
     rule = data.spec.gold_rule
-    return estimate if rule == "auto" else estimate.with_note(f"gold: {rule}")
+    if rule == "auto":
+        return estimate
+    return estimate.with_note(f"gold: {rule}")

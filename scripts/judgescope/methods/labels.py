@@ -192,7 +192,9 @@ def _people_rows(data: EvaluationData, aspect: str) -> Iterator[ResultRow]:
         yield row(f"alpha_{NOMINAL}", every.estimate)
 
     def value(x: Floats, y: Floats) -> Mapping[str, Replicated]:
-        why = why_no_classes(data, y, scale.values or []) if scale.ordered else ""
+        why = ""
+        if scale.ordered:
+            why = why_no_classes(data, y, scale.values or [])
         others = y * np.nan if why else y
         results = on_labels(others, x, len(labels), source, weights)
         if why:
@@ -223,7 +225,9 @@ def _judge_rows(targets: TargetSet, judge: str, aspect: str) -> Iterator[ResultR
     results.pop("base_rate", None)  # people's
     both = ~(np.isnan(gold) | np.isnan(codes))
     rated = gold[both]
-    rate = f"base rate {np.mean(rated == q - 1):.3f}" if q == 2 and rated.size else ""
+    rate = ""
+    if q == 2 and rated.size:
+        rate = f"base rate {np.mean(rated == q - 1):.3f}"
     if scale.ordered and class_rule(study) == "majority_else_mean":
         note = clauses(note, no_majority(ratings))
     for name, result in results.items():

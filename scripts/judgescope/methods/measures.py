@@ -231,7 +231,9 @@ def classes_of(data: EvaluationData, judge: str, aspect: str) -> list[float] | N
     grid = data.spec.judges[judge].grid[aspect]
     if values is None or grid is None or not is_discrete(data, judge, aspect):
         return None
-    return sorted({*values, *grid}) if on_their_scale(data, judge, aspect) else None
+    if on_their_scale(data, judge, aspect):
+        return sorted({*values, *grid})
+    return None
 
 
 def is_discrete(data: EvaluationData, judge: str, aspect: str) -> bool:
@@ -327,7 +329,9 @@ def too_many_raters(targets: TargetSet, aspect: str) -> int:
     """Return the number of people who rated, 0 if a judge is compared with each."""
     raters = len(targets.study.systems.ratings(aspect))
     of_people = targets.study.spec.ratings == "people"
-    return raters if of_people and raters > LARGEST_CEILING else 0
+    if of_people and raters > LARGEST_CEILING:
+        return raters
+    return 0
 
 
 def rater_tables(targets: TargetSet, aspect: str) -> list[Floats]:
@@ -487,9 +491,9 @@ def human_agreement(targets: TargetSet, aspect: str) -> NamedEstimates:
         [cem_floor(rating, classes) for rating in ratings if np.isfinite(rating).any()]
     )
     for measure, ceiling in raters.ceilings(classify, ratings, against="each").items():
-        note = (
-            f"floor {floor:.3f}, mean over the raters" if measure[0] == CEM_ORD else ""
-        )
+        note = ""
+        if measure[0] == CEM_ORD:
+            note = f"floor {floor:.3f}, mean over the raters"
         yield measure, ceiling.with_note(note)
 
 
@@ -500,7 +504,9 @@ def unrated(data: EvaluationData, ratings: Floats) -> str:
     not_of_people = why_not_of_people(data)
     if not_of_people:
         return not_of_people
-    return "one rater" if len(ratings) < 2 else ""
+    if len(ratings) < 2:
+        return "one rater"
+    return ""
 
 
 def why_not_of_people(data: EvaluationData) -> str:

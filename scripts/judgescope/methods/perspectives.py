@@ -208,11 +208,16 @@ class Views:
         study = targets.study
         self.study = study
         self.target_set = targets
-        rated = [name for name in study.spec.aspects if len(targets.ratings(name))]
+        rated = []
+        for name in study.spec.aspects:
+            if len(targets.ratings(name)):
+                rated.append(name)
         self.people = {name: People.read(targets, name) for name in rated}
         self.criteria = list(dict.fromkeys(split(name)[1] for name in rated))
         """The wordings of the aspects, None where there is but one."""
-        draws = study.draw_tables(targets) if rated else {}
+        draws = {}
+        if rated:
+            draws = study.draw_tables(targets)
         self._answers = dict[tuple[str, str], Answers]()
         for judge, aspect in product(study.spec.judges, rated):
             values = targets.scores(judge, aspect)
@@ -265,7 +270,10 @@ class Views:
         """
         key = (judge, criterion, len(self.study.items_given(judge, *others)), drawn)
         if key not in self._averages:
-            names = [name for name in self.people if split(name)[1] == criterion]
+            names = []
+            for name in self.people:
+                if split(name)[1] == criterion:
+                    names.append(name)
             views = [self.view(name, judge, *others, drawn=drawn) for name in names]
             absent = Replicated(Estimate.undefined("not judged"), np.array([np.nan]))
             averages = dict[LevelStatistic, Replicated]()

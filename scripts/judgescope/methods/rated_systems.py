@@ -52,14 +52,20 @@ def people_of(data: EvaluationData, targets: TargetSet, aspect: str) -> Floats:
         return truth_of(data, aspect)(ratings)
     values = gold_numbers(data, ratings).values
     turned = data.spec.turned
-    total = turned.ratings.get(split(aspect)[0]) if turned else None
-    return values if total is None else total - values
+    total = None
+    if turned:
+        total = turned.ratings.get(split(aspect)[0])
+    if total is None:
+        return values
+    return total - values
 
 
 def ends_of(data: EvaluationData, aspect: str) -> Bounds:
     """Return the ends of people's scale; of two labels 0 and 1."""
     scale = data.spec.aspects[aspect]
-    return (0.0, 1.0) if scale.labels else scale.ends
+    if scale.labels:
+        return (0.0, 1.0)
+    return scale.ends
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +162,9 @@ def judged_systems(
             targets, np.where(codes == NO_LABEL, np.nan, codes), rated, note
         )
     turned = data.spec.turned
-    total = turned.scores.get(judge, {}).get(aspect) if turned else None
+    total = None
+    if turned:
+        total = turned.scores.get(judge, {}).get(aspect)
     if total is not None:
         scores = total - scores
     ends = data.spec.judges[judge].ends.get(aspect)

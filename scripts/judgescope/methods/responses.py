@@ -43,7 +43,9 @@ def _judge_rows(data: EvaluationData, judge: str) -> Iterator[ResultRow]:
     perturbed_sets = "all"
     scores[perturbed_sets] = np.concatenate(perturbed), np.concatenate(sources)
     aspects = list(data.spec.aspects)
-    several = f", of the mean over {len(aspects)} aspects" if len(aspects) > 1 else ""
+    several = ""
+    if len(aspects) > 1:
+        several = f", of the mean over {len(aspects)} aspects"
     for name, (x, source) in scores.items():
         of = f"mean score{several}"
         mean = clustered_mean(x, source, data.weights, averaged=of, ends=None).estimate
@@ -104,7 +106,9 @@ def _edges(data: EvaluationData, judge: str, x: Floats) -> Floats | None:
     if not given.size:
         return None
     scales = set(data.spec.judges[judge].ends.values())
-    scale = scales.pop() if len(scales) == 1 else None
+    scale = None
+    if len(scales) == 1:
+        scale = scales.pop()
     low, high = scale or (given.min(), given.max())
     low = min(low, given.min())
     high = max(high, given.max())

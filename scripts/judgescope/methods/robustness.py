@@ -84,7 +84,10 @@ class Rationales:
     def hints(self, judge: str, aspect: str) -> Floats:
         """Return the rating that the judge was given of each text, NaN where none."""
         draws = self.draws(judge, aspect)
-        hints = {row.target: float(row.hint) for row in draws if row.hint}
+        hints = {}
+        for row in draws:
+            if row.hint:
+                hints[row.target] = float(row.hint)
         return aligned(hints, self.target_set.targets)
 
     def draw(self, judge: str, aspect: str, number: int) -> Floats | None:
@@ -95,8 +98,13 @@ class Rationales:
         """
         all_draws = self._draws.get((judge, aspect), [])
         draws = [row for row in all_draws if row.draw == number]
-        values = {row.target: row.value for row in draws if row.value is not None}
-        return aligned(values, self.target_set.targets) if draws else None
+        values = {}
+        for row in draws:
+            if row.value is not None:
+                values[row.target] = row.value
+        if draws:
+            return aligned(values, self.target_set.targets)
+        return None
 
     def values(self, judge: str, aspect: str) -> dict[str, Floats]:
         """Return the mean polarity, -1 to 1, and number of words of a judge's
@@ -117,7 +125,10 @@ class Rationales:
         """Return the share of a judge's draws of each text with this status, of those
         asked.
         """
-        asked = [row for row in self.draws(judge, aspect) if row.status != NOT_ASKED]
+        asked = []
+        for row in self.draws(judge, aspect):
+            if row.status != NOT_ASKED:
+                asked.append(row)
         return self._means((row.target, float(row.status == status)) for row in asked)
 
     def _means(self, values: Iterable[tuple[str, float]]) -> Floats:
@@ -153,7 +164,9 @@ class HintPairs:
     def lost_share(self) -> float:
         """Return the lost texts as a share of those that count or might."""
         planned = self.moved.size + self.lost
-        return self.lost / planned if planned else 0.0
+        if planned:
+            return self.lost / planned
+        return 0.0
 
     def effect(self) -> Estimate:
         """Return the share of texts that only the hint moves to it, minus the

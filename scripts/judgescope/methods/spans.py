@@ -82,7 +82,9 @@ class MarkedJudgment(Struct, frozen=True):
 
 def rows(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of spans.csv: per judge, aspect and set of texts."""
-    gold = GoldErrors(data, data.spec.gold) if data.spec.gold else None
+    gold = None
+    if data.spec.gold:
+        gold = GoldErrors(data, data.spec.gold)
     for (judge, aspect, perturbation), annotations in annotations_of(data):
         columns = set_columns(perturbation)
         note = data.share_note(judge)
@@ -178,7 +180,9 @@ class Annotations:
         for kind in located_rules:
             of_kind = [counts[kind] for counts in matches]
             yield f"span_match_{kind}", self._share(of_kind, quoted)
-        rules = [(judgment.rule or "").split("+")[1:] for judgment in self.parsed]
+        rules = []
+        for judgment in self.parsed:
+            rules.append((judgment.rule or "").split("+")[1:])
         for name in self.noted:
             yield f"span_{name}", self._share([name in rule for rule in rules], ones)
 

@@ -52,7 +52,9 @@ def said_in(data: EvaluationData, table: pa.Table) -> SaidByCell:
     """Return the judgments of a table `confidences`, with scores so that more is
     better; unread ones have neither verdict nor confidence.
     """
-    turned = data.spec.turned.scores if data.spec.turned else {}
+    turned = {}
+    if data.spec.turned:
+        turned = data.spec.turned.scores
     cells: dict[tuple[str, str, str], dict[PresentedTexts, list[Said]]] = {}
     names = ["perturbation", "judge", "aspect", "target", "target_b", "status"]
     values = ["value", "confidence", "confident_of"]
@@ -210,7 +212,9 @@ def joined_orders(shown: Sequence[Said]) -> Said:
     chance = round(float(np.mean(chances)), 12)
     if chance == 0.5:
         return nothing
-    return Said(1.0, chance) if chance > 0.5 else Said(-1.0, 1 - chance)
+    if chance > 0.5:
+        return Said(1.0, chance)
+    return Said(-1.0, 1 - chance)
 
 
 def _none(why: str, against: str) -> SureVerdicts:

@@ -88,7 +88,9 @@ def good_texts(
         if not scale.ends[0] <= bar <= scale.ends[1]:
             return "good_from is not within people's scale"
         turned = data.spec.turned
-        total = turned.ratings.get(split(aspect)[0]) if turned else None
+        total = None
+        if turned:
+            total = turned.ratings.get(split(aspect)[0])
         values = lower_median(ratings)
         reached = values >= (bar if total is None else total - bar)
         good = np.where(np.isnan(values), np.nan, reached)
@@ -112,7 +114,9 @@ def _numbers(
     rated = np.isfinite(good)
     scored = rated & np.isfinite(scores)
     turned = data.spec.turned
-    total = turned.scores.get(judge, {}).get(aspect) if turned else None
+    total = None
+    if turned:
+        total = turned.scores.get(judge, {}).get(aspect)
     like_these = "for texts like the rated ones"
     method = clauses(
         f"at most {promise.error:.0%} wrong with a chance of {1 - promise.risk:.0%}",

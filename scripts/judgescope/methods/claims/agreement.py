@@ -145,7 +145,9 @@ class RatedTargets(BesideRaters):
         if used.any():
             scores = normal_scores(x[used]), normal_scores(y)
             rest = without_length(*scores, lengths[used], source[used])
-        differing = varies(y, source[used], self.n_sources) if within else None
+        differing = None
+        if within:
+            differing = varies(y, source[used], self.n_sources)
 
         def left(removed: LengthRemoved) -> Replicated:
             return correlation_of_rest(

@@ -132,11 +132,15 @@ class Nulls:
     @property
     def largest(self) -> float:
         """The p of the claim: the largest, NaN if one is not computable."""
-        return float(np.max([*self.p.values()])) if self.p else nan
+        if self.p:
+            return float(np.max([*self.p.values()]))
+        return nan
 
     def with_null(self, name: str, p: float, rival: Rival | None = None) -> "Nulls":
         """The same with one more null hypothesis."""
-        rivals = self.rivals if rival is None else {**self.rivals, name: rival}
+        rivals = self.rivals
+        if rival is not None:
+            rivals = {**self.rivals, name: rival}
         return replace(self, p={**self.p, name: p}, rivals=rivals)
 
 
@@ -213,7 +217,9 @@ class Claim:
         """Return the claim, or none where more than a fifth of its judgments are
         lost.
         """
-        return self if self.lost <= LOSS.no_claim else self.without(TOO_MANY_LOST)
+        if self.lost <= LOSS.no_claim:
+            return self
+        return self.without(TOO_MANY_LOST)
 
     def tested(self, nulls: Nulls, worst: Callable[[], Nulls] | None) -> "Claim":
         """Return the claim with its nulls, or none if its number is undefined.
@@ -434,7 +440,9 @@ def held_against_best_length(
     remaining = left(rest)
     rival = Rival(remaining.estimate)
     if not rest.is_length:
-        p = p_above(remaining, 0.0) if remaining.estimate.value is not None else 1.0
+        p = 1.0
+        if remaining.estimate.value is not None:
+            p = p_above(remaining, 0.0)
         return nulls.with_null(BEST_LENGTH, p, rival)
     code = QUALITY_IS_LENGTH if rest.quality_is_length else IS_LENGTH
     reason = f"{code}: {rest.judge_r2:.2f}"

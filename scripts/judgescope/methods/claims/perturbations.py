@@ -172,7 +172,9 @@ def _perturbation_claim(
     if cell.absent is not None:
         return claim.without(NOT_JUDGED)
     shares = [net_share(pairs.differences, pairs.source) for pairs in cell.pairs]
-    worst = cell.worst_shares() if cell.lost_share > LOSS.worst_case else shares
+    worst = shares
+    if cell.lost_share > LOSS.worst_case:
+        worst = cell.worst_shares()
     p = exp(raw)
     p_holm = exp(corrected)
     outcome, why = of_perturbation(
@@ -197,7 +199,9 @@ def _perturbation_claim(
 
 def _upper_end(share: Estimate) -> float:
     """Return the upper end of a share's interval, 1 without one."""
-    return 1.0 if share.ci_high is None else share.ci_high
+    if share.ci_high is None:
+        return 1.0
+    return share.ci_high
 
 
 def _items_made(data: EvaluationData, texts: str, judge: str) -> Flags:
@@ -345,7 +349,10 @@ def hint_claims(data: EvaluationData) -> Iterator[Claim]:
     # unknown.
     second_draw = "asked_once"
     for judge, hint in data.spec.hinted.items():
-        aspects = [name for name in data.spec.aspects if rationales.draws(judge, name)]
+        aspects = []
+        for name in data.spec.aspects:
+            if rationales.draws(judge, name):
+                aspects.append(name)
         if hint.rating != "wrong" or not aspects:
             continue
         columns = (judge, base.HINTS, "hint_effect", "", "")

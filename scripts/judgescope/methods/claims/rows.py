@@ -191,9 +191,10 @@ def counted_with_labels(claim: Claim, finds: dict[str, Claim] | None) -> Claim:
 
 def strongest(claim: Claim) -> str | None:
     """The null with the largest p, that of lost judgments aside; None without nulls."""
-    tested = {
-        name: p for name, p in claim.nulls.items() if name != LOST and not isnan(p)
-    }
+    tested = {}
+    for name, p in claim.nulls.items():
+        if name != LOST and not isnan(p):
+            tested[name] = p
     return max(tested, key=lambda name: tested[name], default=None)
 
 
@@ -214,7 +215,9 @@ def _rows(
     )
 
     def p_value(p: float) -> Estimate:
-        return Estimate.undefined("not tested", n=n) if isnan(p) else Estimate(p, n=n)
+        if isnan(p):
+            return Estimate.undefined("not tested", n=n)
+        return Estimate(p, n=n)
 
     card = data.spec.judges.get(claim.judge)
     sign = sign_of(outcome, reasons)

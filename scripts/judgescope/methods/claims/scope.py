@@ -70,7 +70,9 @@ class NamedSystems:
             nulls = self.nulls_without(system, family)
             if nulls is not None and nulls.largest > LEVEL:
                 needed.append(self.names[system])
-        return needed[0] if len(needed) == 1 else None
+        if len(needed) == 1:
+            return needed[0]
+        return None
 
 
 @dataclass(frozen=True, eq=False)

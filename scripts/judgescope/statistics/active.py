@@ -100,7 +100,9 @@ def fitted(judged: Floats, rated: Floats, weights: Floats) -> Floats:
     [0.0, 2.0, 4.0]
     """
     used = (weights > 0) & np.isfinite(rated) & np.isfinite(judged)
-    w, f, y = weights[used], judged[used], rated[used]
+    w = weights[used]
+    f = judged[used]
+    y = rated[used]
     middle = float(np.sum(w * f) / w.sum())
     level = float(np.sum(w * y) / w.sum())
     spread = float(np.sum(w * (f - middle) ** 2))
@@ -179,7 +181,9 @@ def _informative(rated: Floats) -> int:
     """How many ratings differ from the most frequent one, all where none is twice."""
     _, counts = np.unique(np.round(rated, 9), return_counts=True)
     mode_count = int(counts.max(initial=0))
-    return rated.size - mode_count if mode_count > 1 else rated.size
+    if mode_count > 1:
+        return rated.size - mode_count
+    return rated.size
 
 
 def _t(freedom: int, looks: int) -> float:

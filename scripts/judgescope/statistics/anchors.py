@@ -238,7 +238,10 @@ def usual_counts(counts: Codes, rating: Codes, classes: int) -> Floats:
     >>> usual_counts(np.array([4, 2, 0]), np.array([0, 0, 2]), classes=3).tolist()
     [3.0, 1.5, 0.0]
     """
-    known = [r for r in range(classes) if np.any(rating == r)]
+    known = []
+    for r in range(classes):
+        if np.any(rating == r):
+            known.append(r)
     if not known:
         return np.full(classes, np.nan)
     means = [float(counts[rating == r].mean()) for r in known]

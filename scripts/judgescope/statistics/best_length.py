@@ -203,7 +203,9 @@ def _left_of_parts(
 
 def _share_explained(values: Floats, residual: Floats, middle: float) -> float:
     size = float(np.sum((values - middle) ** 2))
-    return 1 - float(np.sum(residual**2)) / size if size else 0.0
+    if size:
+        return 1 - float(np.sum(residual**2)) / size
+    return 0.0
 
 
 def without_length(
@@ -282,8 +284,12 @@ def _removed(
         design = design_of(np.ones(x.size, dtype=bool))
         judge = _left(x, design, fold)
         people = _left(y, design, fold)
-    middle_x = float(x.mean()) if centre else 0.0
-    middle_y = float(y.mean()) if centre else 0.0
+    middle_x = 0.0
+    if centre:
+        middle_x = float(x.mean())
+    middle_y = 0.0
+    if centre:
+        middle_y = float(y.mean())
     return LengthRemoved(
         judge,
         people,

@@ -349,7 +349,9 @@ def hint(ratings: Sequence[float], low: float, high: float, tells: HintKind) -> 
     shared = shared_rating(ratings)
     if tells == "right":
         return shared
-    return high if shared <= high / 2 else low
+    if shared <= high / 2:
+        return high
+    return low
 
 
 def injection_shift(

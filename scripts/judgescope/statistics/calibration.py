@@ -99,7 +99,8 @@ def people_split(
     """
     given = ~np.isnan(ratings)
     several = given.sum(axis=0) > 1
-    ratings, given = ratings[:, several], given[:, several]
+    ratings = ratings[:, several]
+    given = given[:, several]
     verdict = truth(ratings)
     agree = np.where(given, ratings == verdict, False).sum(axis=0)
     share = np.where(np.isnan(verdict), np.nan, agree / given.sum(axis=0))

@@ -125,7 +125,8 @@ def best_set(estimates: SystemMeans) -> Flags:
     """
     from scipy.special import stdtr  # here: asking and parsing load no scipy
 
-    means, covariance = estimates.means, estimates.covariance
+    means = estimates.means
+    covariance = estimates.covariance
     variances = np.diag(covariance)
     error = np.sqrt(np.maximum(variances[:, None] + variances - 2 * covariance, 0))
     gaps = means[:, None] - means  # row k above column j
@@ -185,10 +186,9 @@ def picks(judged: Floats, rated: Floats, rng: np.random.Generator) -> Picks:
             best = sums >= top - tied * np.maximum(1, np.abs(top))
             of_half = (gain * best).sum(axis=1) / best.sum(axis=1)
             rows[who, deleted + 1] = of_half.mean()
-    made = [
-        replicated(each, "undefined", sizes=np.ones(n), scale=PLAIN, n=n)
-        for each in (rows[0], rows[1], rows[1] - rows[0])
-    ]
+    made = []
+    for each in (rows[0], rows[1], rows[1] - rows[0]):
+        made.append(replicated(each, "undefined", sizes=np.ones(n), scale=PLAIN, n=n))
     return Picks(*made)
 
 

@@ -75,7 +75,10 @@ def difference(
         nothing = Estimate.undefined(why, n=n, n_missing=missing)
         return Replicated(nothing, first.rows * np.nan)
     # A difference of values without an interval has none, too.
-    rough = [each.scale for each in (first, second) if each.scale.kind == "rough"]
+    rough = []
+    for each in (first, second):
+        if each.scale.kind == "rough":
+            rough.append(each.scale)
     return with_interval(
         Replicated(
             Estimate(a.value - b.value, n=n, n_missing=missing),
@@ -141,7 +144,9 @@ def letters(order: Sequence[int], different: Flags) -> list[str]:
     >>> letters([0, 1, 2], differ)
     ['a', 'ab', 'b']
     """
-    groups = [frozenset(order)] if len(order) else []
+    groups = []
+    if len(order):
+        groups = [frozenset(order)]
     for i, j in combinations(order, 2):
         if different[i, j]:
             groups = _absorbed(_split(groups, i, j))

@@ -292,7 +292,9 @@ def calibration(gap: Replicated, slope: Replicated) -> Calibration:
     adjusted = holm([p for p, _ in known])
     best = int(np.argmin([p for p, _ in known]))
     outcome = known[best][1]
-    return outcome if adjusted[best] <= 1 - CONFIDENCE else Calibration.NOT_SHOWN
+    if adjusted[best] <= 1 - CONFIDENCE:
+        return outcome
+    return Calibration.NOT_SHOWN
 
 
 def _two_sided(

@@ -216,7 +216,9 @@ def p_equivalence(d: Floats, margin: float) -> float | None:
     error = float(d.std(ddof=1)) / math.sqrt(d.size)
     least = margin - abs(float(d.mean()))
     if error == 0:
-        return None if d.size < FEWEST_SOURCES else float(least <= 0)
+        if d.size < FEWEST_SOURCES:
+            return None
+        return float(least <= 0)
     return float(stdtr(d.size - 1, -least / error))
 
 

@@ -160,9 +160,9 @@ class RatedSample(NamedTuple):
             return int(np.count_nonzero(np.abs(self.rated) > TOLERANCE))
         _, counts = np.unique(np.round(self.rated, 9), return_counts=True)
         mode_count = int(counts.max(initial=0))
-        return (
-            self.n - mode_count if mode_count > 1 else self.n
-        )  # all differ: none is the mode
+        if mode_count > 1:
+            return self.n - mode_count
+        return self.n
 
     @property
     def covariance(self) -> float:
@@ -497,7 +497,9 @@ def rating_worth(sample: RatedSample) -> Estimate:
 def _worth_at(correlation: float, k: float, v: float) -> float:
     share = 2 / (1 + k) - (1 + k * v) / (1 + k) ** 2
     rest = 1 - correlation**2 * share
-    return 1 / rest if rest > TOLERANCE else math.inf
+    if rest > TOLERANCE:
+        return 1 / rest
+    return math.inf
 
 
 # --- sources from texts ---------------------------------------------------------------
@@ -548,7 +550,8 @@ def sample_of(texts: RatedTexts) -> RatedSample:
     >>> sample_of(RatedTexts(judged, rated, np.array([0, 0, 1])))[:3]
     (array([4.]), array([5.]), array([3.]))
     """
-    both, unrated = texts.both, texts.unrated
+    both = texts.both
+    unrated = texts.unrated
     _, judged = source_means(both.judged, both.source)
     _, rated = source_means(both.rated, both.source)
     _, others = source_means(unrated.judged, unrated.source)

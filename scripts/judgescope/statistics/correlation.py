@@ -158,7 +158,9 @@ def why_undefined(x: Floats, y: Floats, slack: float = 0.0) -> str:
         return REASONS.few_pairs
     if np.ptp(x) <= slack:
         return REASONS.constant_judge
-    return REASONS.constant_ratings if np.ptp(y) <= slack else ""
+    if np.ptp(y) <= slack:
+        return REASONS.constant_ratings
+    return ""
 
 
 def _pooled(pairs: _Pairs, statistics: Collection[Coefficient]) -> CoefficientResults:

@@ -122,7 +122,9 @@ def score_replicated(
     )
     estimate = result.estimate
     ties_alone = flat and estimate.ci_low is not None and NO_WIDTH not in estimate.note
-    return result.with_note(TIES_ALONE) if ties_alone else result
+    if ties_alone:
+        return result.with_note(TIES_ALONE)
+    return result
 
 
 LN_TAIL = math.log(1e-18)
@@ -175,7 +177,9 @@ def discernment(
     n_used = int(used.sum())
     hmp = log_harmonic_mean(exact[..., used], w[used])
     all_one = (exact[..., used] == 0).all(axis=-1)
-    landau = hmp if n_used == 1 else np.where(all_one, 0.0, log_landau(hmp, n_used))
+    landau = hmp
+    if n_used != 1:
+        landau = np.where(all_one, 0.0, log_landau(hmp, n_used))
     return Discernment(
         discernment_score(-np.logaddexp.reduce(-asymptotic, axis=-1)),
         discernment_score(log_harmonic_mean(asymptotic[..., used], w[used])),

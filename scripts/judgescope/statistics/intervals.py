@@ -50,8 +50,12 @@ def clopper_pearson(value: float, n: float) -> tuple[float, float]:
 
     x = value * n
     tail = (1 - CONFIDENCE) / 2
-    lo = float(betaincinv(x, n - x + 1, tail)) if value > 0 else 0.0
-    hi = float(betaincinv(x + 1, n - x, 1 - tail)) if value < 1 else 1.0
+    lo = 0.0
+    if value > 0:
+        lo = float(betaincinv(x, n - x + 1, tail))
+    hi = 1.0
+    if value < 1:
+        hi = float(betaincinv(x + 1, n - x, 1 - tail))
     return lo, hi
 
 
@@ -77,7 +81,9 @@ def cases_needed(estimate: float, bar: float) -> int | None:
     fewer = bdtr(np.maximum(hits - 1, 0), m, min(estimate, 1.0))
     power = np.where(hits > m, 0.0, 1 - fewer)
     short = np.flatnonzero(power < 0.8)
-    least = int(short[-1]) + 2 if short.size else 1
+    least = 1
+    if short.size:
+        least = int(short[-1]) + 2
     return least if least <= MOST_CASES else None
 
 
@@ -225,7 +231,9 @@ class Jackknife:
                 "all sources equal: exact bound on the share of sources with "
                 "another value"
             )
-        scale = "" if self.scale.kind == "plain" else f" on {self.scale.kind}"
+        scale = ""
+        if self.scale.kind != "plain":
+            scale = f" on {self.scale.kind}"
         if self.evidence is None:
             return f"jackknife-t{scale}"
         return f"jackknife-t ({self.freedom:.4g} degrees of freedom){scale}"
@@ -401,7 +409,9 @@ def _back(scale: IntervalScale, value: float) -> float:
     if scale.kind == "atanh":
         return math.tanh(value)
     if scale.kind == "logit":
-        return 1 / (1 + math.exp(-value)) if value > -700 else 0.0
+        if value > -700:
+            return 1 / (1 + math.exp(-value))
+        return 0.0
     return value
 
 

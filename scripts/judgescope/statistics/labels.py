@@ -340,7 +340,9 @@ class _Labelled:
         in_use = used | (by_judge[0] > 0)
         rarest = _rarest(np.hstack([people[:, in_use], judge[:, in_use]]))
         cases = people.sum(axis=1)
-        positive = people[:, 1] + self.counts[:, 0, 1] if q == 2 else cases
+        positive = cases
+        if q == 2:
+            positive = people[:, 1] + self.counts[:, 0, 1]
         by_label = people[:, used]
         # The mean recall is a proportion of as many texts as if all labels were the
         # rarest.

@@ -211,7 +211,9 @@ def _why_no_interval(each: Sequence[Estimate], averaged: str) -> str:
             clauses = part.note.split("; ")
             known = [clause for clause in clauses if clause.startswith(NO_INTERVAL)]
             reasons.append(known[0] if known else "")
-    why = reasons[0].removeprefix(NO_INTERVAL) if len(set(reasons)) == 1 else ""
+    why = ""
+    if len(set(reasons)) == 1:
+        why = reasons[0].removeprefix(NO_INTERVAL)
     return f"{NO_INTERVAL} on {len(reasons)} of {len(each)} {averaged}{why}"
 
 
@@ -223,7 +225,9 @@ def _undefined_mean(each: Sequence[Estimate], averaged: str) -> Estimate | None:
     if each and not notes:
         return None
     undefined = f"undefined on {len(notes)} of {len(each)} {averaged}"
-    why = f": {notes[0]}" if len(set(notes)) == 1 else ""
+    why = ""
+    if len(set(notes)) == 1:
+        why = f": {notes[0]}"
     return Estimate.undefined(undefined + why, n=len(each) - len(notes))
 
 
@@ -259,7 +263,9 @@ def score_statistic(delta: float, b: float, c: float, n: float) -> float:
     above = b - c - n * delta
     if variance > 0:
         return above / math.sqrt(variance)
-    return math.copysign(math.inf, above) if above else 0.0
+    if above:
+        return math.copysign(math.inf, above)
+    return 0.0
 
 
 @lru_cache(maxsize=4096)
@@ -297,7 +303,9 @@ def tango_corrected_low(b: float, c: float, n: float) -> float:
     def above(delta: float) -> bool:
         plain = score_statistic(delta, b, c, n)
         excess = b - c - n * delta
-        return plain * (1 - 1 / excess) > z if excess > 1 else False
+        if excess > 1:
+            return plain * (1 - 1 / excess) > z
+        return False
 
     return end_of(above, -1.0, 1.0)
 

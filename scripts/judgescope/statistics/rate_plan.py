@@ -54,7 +54,9 @@ def _first_within(n: np.ndarray, error: np.ndarray, half_width: float) -> int | 
     from scipy.special import stdtrit  # here: asking and parsing load no scipy
 
     fits = np.flatnonzero(stdtrit(n - 1, 0.975) * error <= half_width)
-    return int(n[fits[0]]) if fits.size else None
+    if fits.size:
+        return int(n[fits[0]])
+    return None
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,9 @@ def joined_values(judged: Floats, source: Codes) -> list[list[float]]:
     [[1.0, 2.0], [4.0]]
     """
     groups = [[float(value)] for value in np.unique(judged)]
-    members = [set(source[judged == value].tolist()) for value in np.unique(judged)]
+    members = []
+    for value in np.unique(judged):
+        members.append(set(source[judged == value].tolist()))
     # A value with fewer rated sources is joined with the nearest one.
     fewest_of_value = 5
     while len(groups) > 1:

@@ -179,7 +179,9 @@ def _from_moments(ratings: Floats, sample: TargetSample) -> Floats:
     moments do.
     """
     m = np.sum(~np.isnan(ratings), axis=0).astype(np.float64)
-    centred = ratings - np.nanmean(ratings) if ratings.size else ratings
+    centred = ratings
+    if ratings.size:
+        centred = ratings - np.nanmean(ratings)
     total = np.nansum(centred, axis=0)
     squares = np.nansum(np.square(centred), axis=0)
     deviations = centred - total / m

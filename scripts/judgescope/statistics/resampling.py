@@ -151,17 +151,22 @@ class Replicated(NamedTuple):
         null.
         """
         result = self.jackknifed
-        return None if isinstance(result, str) else result.p_above(null)
+        if isinstance(result, str):
+            return None
+        return result.p_above(null)
 
     def p_two_sided(self, null: float) -> float | None:
         """The two-sided p-value of a truth other than `null`, None where there is no
         interval; 1 where the interval holds the null, so that both say the same.
         """
-        low, high = self.estimate.ci_low, self.estimate.ci_high
+        low = self.estimate.ci_low
+        high = self.estimate.ci_high
         p = self.p_above(null)
         if low is None or high is None or p is None:
             return None
-        return 1.0 if low <= null <= high else 2 * min(p, 1 - p)
+        if low <= null <= high:
+            return 1.0
+        return 2 * min(p, 1 - p)
 
 
 def replicated(

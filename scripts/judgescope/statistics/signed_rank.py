@@ -332,7 +332,10 @@ def _log_cdf(groups: list[tuple[int, int]], limit: int) -> float:
         return -math.inf
     n = sum(t for _, t in groups)
     step = math.gcd(*(rank for rank, t in groups if t)) or 1
-    within = [(rank // step, t) for rank, t in groups if t and rank <= limit]
+    within = []
+    for rank, t in groups:
+        if t and rank <= limit:
+            within.append((rank // step, t))
     # Of few differences Python's integers are faster than arrays.
     count = _count_integers if n <= 40 else _count_floats
     return (count(within, limit // step) - n) * math.log(2)

@@ -77,7 +77,9 @@ def attainable(sizes: list[int]) -> int:
     total = 1
     for size in sizes:
         total *= factorial(size)
-    return total if total <= most_exact else PERMUTATIONS + 1
+    if total <= most_exact:
+        return total
+    return PERMUTATIONS + 1
 
 
 def can_be_asked(blocks_: SystemBlocks, family: int) -> bool:

@@ -36,7 +36,9 @@ def welch_p(first: Floats, second: Floats) -> float:
     b = float(second.var(ddof=1)) / second.size
     gap = float(first.mean() - second.mean())
     if a + b <= TOLERANCE**2:
-        return 1.0 if abs(gap) <= TOLERANCE else 0.0
+        if abs(gap) <= TOLERANCE:
+            return 1.0
+        return 0.0
     freedom = (a + b) ** 2 / (a**2 / (first.size - 1) + b**2 / (second.size - 1))
     return float(2 * stdtr(freedom, -abs(gap) / np.sqrt(a + b)))
 
@@ -97,7 +99,8 @@ def why_refused(sample: RatedSample, lengths: Floats, others: Floats) -> str:
     """
     if sample.n < 2 or sample.others.size < 2:
         return ""
-    low, high = sample.judged.min(), sample.judged.max()
+    low = sample.judged.min()
+    high = sample.judged.max()
     outside = (sample.others < low - TOLERANCE) | (sample.others > high + TOLERANCE)
     share = float(outside.mean())
     if share > allowed_outside(sample.n):

@@ -167,7 +167,9 @@ def sources_to_show(share: float, error: float, risk: float) -> int | None:
         return None
     n = np.arange(1, 100_001)
     shown = betaincinv(share * n + 1, n * (1 - share), 1 - risk) <= error
-    return int(n[shown][0]) if shown.any() else None
+    if shown.any():
+        return int(n[shown][0])
+    return None
 
 
 class Sorted(NamedTuple):

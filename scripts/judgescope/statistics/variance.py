@@ -224,7 +224,9 @@ def person_components(
     [2.0, 13.233, 0.683]
     """
     n_sources = int(source.max(initial=-1)) + 1
-    n_rows = 1 if weights is None else 1 + len(weights)
+    n_rows = 1
+    if weights is not None:
+        n_rows = 1 + len(weights)
     totals = np.zeros((4, n_rows))
     sizes = np.zeros(n_sources if weights is None else weights.shape[1])
     used = np.zeros(source.size, bool)
@@ -271,7 +273,8 @@ def _of_pair(
         rest = quotient(dd, 2 * freedom)
         rater = np.zeros_like(n)
     else:
-        a, b = first - first.mean(), second - second.mean()
+        a = first - first.mean()
+        b = second - second.mean()
         moved = first.mean() - second.mean()
         d = a - b
         n, a1, b1, d1, ab, dd = sample.sums(ones, a, b, d, a * b, d * d)
@@ -300,7 +303,9 @@ def _centred(values: Floats, source: Codes) -> Floats:
 def _harmonic(given: Codes) -> float:
     """The harmonic mean of the texts' numbers of ratings, of those that have any."""
     counts = given[given > 0]
-    return float(counts.size / np.sum(1 / counts)) if counts.size else 0.0
+    if counts.size:
+        return float(counts.size / np.sum(1 / counts))
+    return 0.0
 
 
 def place_components(
@@ -403,7 +408,8 @@ def with_people(
     both = np.isfinite(scores) & np.isfinite(people)
     both &= _in_company(both, source) if parts.within else True
     sample = TargetSample.select(both, source, weights)
-    x, y = scores[both], people[both]
+    x = scores[both]
+    y = people[both]
     r = _correlation(x, y, sample, within=parts.within)
     why = REASONS.few_pairs
     if x.size > 1:
@@ -440,10 +446,12 @@ def _correlation(x: Floats, y: Floats, sample: TargetSample, *, within: bool) ->
     row; NaN where one is constant.
     """
     if within:
-        a, b = _centred(x, sample.source), _centred(y, sample.source)
+        a = _centred(x, sample.source)
+        b = _centred(y, sample.source)
         aa, bb, ab = sample.sums(a * a, b * b, a * b)
     else:
-        a, b = x - x.sum() / max(1, x.size), y - y.sum() / max(1, y.size)
+        a = x - x.sum() / max(1, x.size)
+        b = y - y.sum() / max(1, y.size)
         n, a1, b1, aa, bb, ab = sample.sums(np.ones(x.size), a, b, a * a, b * b, a * b)
         aa = aa - quotient(a1 * a1, n)
         bb = bb - quotient(b1 * b1, n)

@@ -292,8 +292,12 @@ def sign_of(outcome: Outcome, reasons: Sequence[str]) -> Sign:
     if outcome in (Outcome.NOT_SHOWN, Outcome.CANNOT_TELL):
         unexplained = {CODES.chance, CODES.holm, CODES.lost}
         explained = codes & EXPLAINED_BY and not codes & unexplained
-        return Sign.RULE if explained else Sign.NOT_SHOWN
-    return Sign.RULE if codes & limiting else Sign.HOLDS
+        if explained:
+            return Sign.RULE
+        return Sign.NOT_SHOWN
+    if codes & limiting:
+        return Sign.RULE
+    return Sign.HOLDS
 
 
 Reasoned = tuple[Outcome, tuple[str, ...]]
@@ -318,7 +322,9 @@ class Evidence:
         computable.
         """
         values = list(self.nulls.values())
-        return max(values) if values and not any(map(isnan, values)) else nan
+        if values and not any(map(isnan, values)):
+            return max(values)
+        return nan
 
 
 @dataclass(frozen=True)
@@ -446,7 +452,9 @@ def of_hint(
         verdict = Outcome.SWAYED
     else:
         return Outcome.NOT_SHOWN, (CODES.chance,)
-    return (verdict, ()) if held else (Outcome.NOT_SHOWN, (CODES.lost,))
+    if held:
+        return (verdict, ())
+    return (Outcome.NOT_SHOWN, (CODES.lost,))
 
 
 def on_bar(estimate: Estimate, bar: float, *, at_most: bool = False) -> Outcome:
@@ -470,7 +478,9 @@ def on_bar(estimate: Estimate, bar: float, *, at_most: bool = False) -> Outcome:
         bar = -bar
     if low >= bar:
         return Outcome.MEETS
-    return Outcome.MISSES if high < bar else Outcome.CANNOT_TELL
+    if high < bar:
+        return Outcome.MISSES
+    return Outcome.CANNOT_TELL
 
 
 @dataclass(frozen=True)
@@ -521,7 +531,9 @@ def more_needed(name: str, estimate: Estimate, bar: float, sources: int) -> Need
         z_power = 0.841621  # and that of .8
         gap = abs(value - bar)
         side = value - low if above else high - value
-        ratio = (1 + z_power / z_interval) * side / gap if gap > 0 else inf
+        ratio = inf
+        if gap > 0:
+            ratio = (1 + z_power / z_interval) * side / gap
         available = sources
         total = sources * ratio**2
     if total > MOST:

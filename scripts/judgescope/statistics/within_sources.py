@@ -328,7 +328,9 @@ def beyond_systems(
     n = int(counting.sum())
     n_missing = int((~both).sum())
     rows = np.full(1 + n_sources, np.nan)
-    why = why_undefined(x[counting], y[counting]) if n else ALONE
+    why = ALONE
+    if n:
+        why = why_undefined(x[counting], y[counting])
     systems, column = np.unique(system[counting], return_inverse=True)
     if not why and systems.size < 2:
         why = "texts of one system"

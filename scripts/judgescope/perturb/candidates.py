@@ -266,7 +266,9 @@ def by_rule(
     rng = stream(seed, *names, candidate.item, candidate.number)
     steps = inject_errors(text, rng, kinds=kinds, count=candidate.errors)
     made = [step for step in steps if step.status == "ok"]
-    last = made[-1].text if made else text
+    last = text
+    if made:
+        last = made[-1].text
     short = len(made) < candidate.errors
     status = f"short: {len(made)} of {candidate.errors}" if short else "ok"
     return Perturbed(last, status, tuple(edit_between(text, last)))
@@ -407,7 +409,9 @@ def _unmarked_spans(parts: Sequence[str]) -> list[PartSpan]:
     done = 0
     for index, part in enumerate(parts):
         if index % 2 == 0:
-            start = done + len(part) - len(part.lstrip()) if part.strip() else done
+            start = done
+            if part.strip():
+                start = done + len(part) - len(part.lstrip())
             spans.append((start, start + len(part.strip())))
         done += len(part)
     return spans
@@ -443,7 +447,9 @@ def candidates(
     candidates.
     """
     items = {row["item"]: row for row in read_table("items", spec.items).to_pylist()}
-    written = _rows("targets", spec.written) if spec.written else None
+    written = None
+    if spec.written:
+        written = _rows("targets", spec.written)
     bases = references_with_errors(spec, items, _rows("targets", spec.input), written)
     tried = _rows("targets", spec.tried)
     compared = _rows("comparisons", spec.compared)

@@ -174,7 +174,9 @@ def _within_sentences(
 
 
 def _counted(count: int, noun: str, amount: Amount) -> Problem:
-    return amount.problem(count, noun) if count else f"it has no {noun}"
+    if count:
+        return amount.problem(count, noun)
+    return f"it has no {noun}"
 
 
 def _repetition(change: ChangedPlace) -> Problem:
@@ -274,7 +276,9 @@ def _conflicting_fact(change: ChangedPlace) -> Problem:
     for token in change.after:
         if _entity(token) == "other" and stem(token.text) not in old:
             facts.append(token.text)
-    return None if len(facts) >= 2 else "the new phrase says too little that is new"
+    if len(facts) >= 2:
+        return None
+    return "the new phrase says too little that is new"
 
 
 def _replaces(change: ChangedPlace, *, old: int, new: int) -> bool:
@@ -299,7 +303,9 @@ def _entity(token: Token) -> str:
         return "number"
     if is_name(token.text, first=token.first):
         return "name"
-    return "other" if is_content(token.text) else ""
+    if is_content(token.text):
+        return "other"
+    return ""
 
 
 def _rarest(words: Iterable[str]) -> int:
@@ -394,7 +400,9 @@ def _passive_voice(old: SentenceWords, new: SentenceWords) -> Problem:
     more_clauses = _count(new, SUBORDINATORS) > _count(old, SUBORDINATORS)
     if more_clauses or not _keeps(old, new, more=1):
         return "more than the voice of a sentence is changed"
-    return None if _moved(old, new) else "nothing has changed its place"
+    if _moved(old, new):
+        return None
+    return "nothing has changed its place"
 
 
 def _passives(words: SentenceWords) -> int:
@@ -461,7 +469,9 @@ def _abbreviation(old: SentenceWords, new: SentenceWords) -> Problem:
     if len(kept) < 2:
         return "next to nothing is left of a sentence"
     more = kept - set(_stems(old))
-    return None if len(more) <= 1 else "the shorter sentence says something new"
+    if len(more) <= 1:
+        return None
+    return "the shorter sentence says something new"
 
 
 def _keeps(old: SentenceWords, new: SentenceWords, *, more: int) -> bool:

@@ -133,7 +133,9 @@ def outcomes_of(
     for row in comparisons:
         if row["target"] in index_of:
             rating = int(np.argmin(np.abs(np.asarray(classes) - row["rating"])))
-            value = np.nan if row["outcome"] is None else row["outcome"]
+            value = np.nan
+            if row["outcome"] is not None:
+                value = row["outcome"]
             values.setdefault((index_of[row["target"]], rating), []).append(value)
     n_anchors = max(map(len, values.values()), default=0)
     outcomes = np.full((len(targets), len(classes), n_anchors), np.nan)
@@ -151,7 +153,9 @@ def _shares(outcomes: NDArray[np.float64], rating: int) -> tuple[float | None, .
         if not 0 <= neighbour < len(outcomes):
             return None
         known = outcomes[neighbour][~np.isnan(outcomes[neighbour])]
-        return float(np.mean(np.sign(known) == sign)) if len(known) else None
+        if len(known):
+            return float(np.mean(np.sign(known) == sign))
+        return None
 
     return (
         share(rating - 1, 1),
@@ -165,7 +169,10 @@ def usual_errors(
     candidates: Sequence[TextRow], grades: Mapping[str, Grade], classes: int
 ) -> NDArray[np.float64]:
     """Return for each rating the mean number of errors of the graded candidates."""
-    graded = [row for row in candidates if grades[row["target"]].rating is not None]
+    graded = []
+    for row in candidates:
+        if grades[row["target"]].rating is not None:
+            graded.append(row)
     counts = np.array([row["step"] for row in graded], dtype=np.int64)
     rating = np.array([grades[row["target"]].rating for row in graded], dtype=np.int64)
     return usual_counts(counts, rating, classes)

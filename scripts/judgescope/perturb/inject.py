@@ -263,7 +263,9 @@ class ErrorDraft:
         least 1).
         """
         sentence = Sentence(text, PUT_IN, ((0, len(text)),))
-        gap = self.gaps[1] if len(self.sentences) > 1 else " "
+        gap = " "
+        if len(self.sentences) > 1:
+            gap = self.gaps[1]
         return ErrorDraft(
             (*self.sentences[:index], sentence, *self.sentences[index:]),
             (*self.gaps[:index], gap, *self.gaps[index:]),

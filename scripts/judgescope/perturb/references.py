@@ -55,7 +55,9 @@ def diverse(texts: Sequence[str], count: int, first: int | None = None) -> list[
     if first is not None:
         by_words[" ".join(texts[first].split())] = first
     different = sorted(by_words.values())
-    begin = None if first is None else different.index(first)
+    begin = None
+    if first is not None:
+        begin = different.index(first)
     chosen = most_diverse(similarities([texts[i] for i in different]), count, begin)
     return [different[i] for i in chosen]
 

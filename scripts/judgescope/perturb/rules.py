@@ -140,7 +140,9 @@ def delete_characters(text: str, rng: "Generator", *, k: int) -> Perturbed:
         count = "only one" if spans else "no"
         return impossible(text, f"{count} alphanumeric character")
     chosen = rng.choice(len(spans), size=done, replace=False).tolist()
-    edits = [Edit(spans[i][0], text[slice(*spans[i])], "") for i in chosen]
+    edits = []
+    for i in chosen:
+        edits.append(Edit(spans[i][0], text[slice(*spans[i])], ""))
     return perturbed(text, edits, done=done, planned=k)
 
 
@@ -207,7 +209,9 @@ def _cut(text: str, spans: Sequence[tuple[int, int]], first: int, last: int) -> 
     """
     start = spans[first][0]
     end = spans[last - 1][1]
-    before = text[spans[first - 1][1] : start] if first else ""
+    before = ""
+    if first:
+        before = text[spans[first - 1][1] : start]
     if first == 0 or ("\n" in before and last < len(spans)):
         end = spans[last][0]
     else:
@@ -279,7 +283,9 @@ def _candidate(text: str, kind: str, seed: int) -> Edit | None:
     if result == text:
         return None
     [edit] = edit_between(text, result)
-    return edit if may_cut(text, edit.offset) and may_cut(text, edit.end) else None
+    if may_cut(text, edit.offset) and may_cut(text, edit.end):
+        return edit
+    return None
 
 
 # --- contents that change places ------------------------------------------------------

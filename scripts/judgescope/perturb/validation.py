@@ -39,12 +39,16 @@ WordChange = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 def _differs(text: str, parent: str, _: Amount) -> str | None:
-    return "it is the same text" if text.split() == parent.split() else None
+    if text.split() == parent.split():
+        return "it is the same text"
+    return None
 
 
 def _not_refusal(text: str, parent: str, _: Amount) -> str | None:
     """A text may contain an apology if its parent does."""
-    return "it is a refusal" if is_refusal(text) and not is_refusal(parent) else None
+    if is_refusal(text) and not is_refusal(parent):
+        return "it is a refusal"
+    return None
 
 
 def _length(text: str, parent: str, _: Amount) -> str | None:

@@ -388,7 +388,10 @@ def _parents_and_checks(
     """Return the usable originals of the chosen items, and the checks that hold in
     their language.
     """
-    usable = [row for row in originals if not row["status"].startswith("failed")]
+    usable = []
+    for row in originals:
+        if not row["status"].startswith("failed"):
+            usable.append(row)
     texts = [row["text"] for row in usable]
     language = spec.language or language_of(texts, english_words())
     checks = [check for check in spec.checks if holds_in(check, language)]

@@ -49,7 +49,10 @@ def words_of_values(reading: ReplyReading) -> dict[str, float]:
     the scale; without a scale the choices between two texts.
     """
     if reading.scale is None:
-        sides = {word: value for word, value in CHOICE_VALUES.items() if word != "tie"}
+        sides = {}
+        for word, value in CHOICE_VALUES.items():
+            if word != "tie":
+                sides[word] = value
         tie = reading.settings.get("tie") or "tie"
         return {**sides, "tie": 0.0, str(tie).lower(): 0.0}
     grid = reading.scale.grid() or []
@@ -84,7 +87,9 @@ def _by_logprobs(
         tail = judgment.tail
         if tail is None and (chosen := _CHOSEN.match(text)):
             tail = text[chosen.start("side") :]
-        shares = None if tail is None else shares_at(positions, tail, values)
+        shares = None
+        if tail is not None:
+            shares = shares_at(positions, tail, values)
         rule = no_place
         if shares is not None:
             mass = known_mass(shares)

@@ -211,7 +211,9 @@ def _combined(values: Sequence[float], labels: Sequence[str]) -> float | None:
         # Else equal means could differ in the last digit, by the members' rounding.
         return round(fsum(values) / len(values), 9)
     [winner] = majority(np.array([values]))
-    return None if np.isnan(winner) else float(winner)
+    if np.isnan(winner):
+        return None
+    return float(winner)
 
 
 def heard(members: Sequence[ScoredCell], *, min_annotators: int) -> dict[str, Lists]:
@@ -266,7 +268,9 @@ def _exact(draws: Sequence[float | None], estimator: str) -> Fraction | None:
     if estimator == "mean":
         return sum(given, Fraction(0)) / len(given)
     value = ESTIMATORS[estimator](np.array([draws], dtype=np.float64))[0]
-    return None if np.isnan(value) else Fraction(str(value))
+    if np.isnan(value):
+        return None
+    return Fraction(str(value))
 
 
 def first_lists(judgments: pa.Table) -> dict[str, list[LocatedSpan]]:
@@ -527,7 +531,9 @@ def derive(spec: DeriveSpec) -> None:
     """Read the members' scores and errors for the cell, write its judgments and
     scores.
     """
-    texts = texts_of(spec.errors.targets) if spec.errors else {}
+    texts = {}
+    if spec.errors:
+        texts = texts_of(spec.errors.targets)
     parts = list[ScoredCell]()
     for aspect, criterion in spec.pairs:
         members = list[ScoredCell]()

@@ -33,7 +33,9 @@ def mean_log_probability(given: TokenValues) -> float | None:
     -2.0
     """
     values = [token[0][1] for token in given if token]
-    return fsum(values) / len(values) if values else None
+    if values:
+        return fsum(values) / len(values)
+    return None
 
 
 def mean_gain(given: TokenValues, free: TokenValues) -> float | None:
@@ -52,7 +54,9 @@ def mean_gain(given: TokenValues, free: TokenValues) -> float | None:
         if with_source[0][0] != without[0][0]:
             raise ValueError("the two replies are about other tokens")
         gains.append(with_source[0][1] - without[0][1])
-    return fsum(gains) / len(gains) if gains else None
+    if gains:
+        return fsum(gains) / len(gains)
+    return None
 
 
 def split_share(part: str, given: TokenValues) -> float:

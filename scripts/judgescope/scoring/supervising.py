@@ -75,7 +75,9 @@ def _shown(error: LocatedSpan) -> dict[str, object]:
 
 def _on_one_line(text: str | None) -> str | None:
     """Return a text with single spaces; an empty one unchanged."""
-    return " ".join(text.split()) if text else text
+    if text:
+        return " ".join(text.split())
+    return text
 
 
 def merge(spec: MergeSpec, *, card: str, store: str, budget: str) -> None:

@@ -147,7 +147,9 @@ def complete(
     if not failures:
         return
     kept = stored.count - present
-    noted = giving_up.note(failures, stored, store) if giving_up else None
+    noted = None
+    if giving_up:
+        noted = giving_up.note(failures, stored, store)
     if noted and noted.given_up:
         print(f"{len(noted.given_up)} requests were given up: they count as errors")
     if error := unanswered(noted, failures, total, total - present, kept):
@@ -369,5 +371,7 @@ def prompted(
     system = system_message(decoding.system, templates, variables)
     asked = as_messages(filled["content"], system, model.system_role)
     stop = spec.stop if isinstance(spec, StoppedPrompt) else []
-    wants = {"stop": stop} if stop else {}
+    wants = {}
+    if stop:
+        wants = {"stop": stop}
     return request_of(model, decoding, asked, seed=seed, about=about, wants=wants)

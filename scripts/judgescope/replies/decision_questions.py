@@ -27,7 +27,9 @@ def question_type(
         return judge.question
     if not scale.categorical:
         return "score"
-    return "noul" if scale.ordered and len(scale.labels) == 2 else "choice"
+    if scale.ordered and len(scale.labels) == 2:
+        return "noul"
+    return "choice"
 
 
 def options_of(scale: cards.RatingScale) -> list[str]:
@@ -39,7 +41,9 @@ def options_of(scale: cards.RatingScale) -> list[str]:
 def ends_of(scale: cards.RatingScale) -> tuple[str, str]:
     """Return the worst and the best option of a scale."""
     first, *_, last = options_of(scale)
-    return (first, last) if scale.best == "max" else (last, first)
+    if scale.best == "max":
+        return (first, last)
+    return (last, first)
 
 
 def shown_decision(
@@ -49,7 +53,9 @@ def shown_decision(
     option of a scale.
     """
     kind = question_type(judge, scale, pairs=pairs)
-    return {"type": kind} if pairs else {"type": kind, "best": ends_of(scale)[1]}
+    if pairs:
+        return {"type": kind}
+    return {"type": kind, "best": ends_of(scale)[1]}
 
 
 def criteria_of(

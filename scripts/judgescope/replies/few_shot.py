@@ -125,7 +125,10 @@ class Demonstrations:
 def rated_texts(subjects: Subjects, aspect: str) -> list[Rated]:
     """Return the texts of a dataset's systems that people rated on an aspect."""
     ratings = subjects.ratings_of(aspect)
-    texts = [text for text in subjects.in_set("systems") if text.target in ratings]
+    texts = []
+    for text in subjects.in_set("systems"):
+        if text.target in ratings:
+            texts.append(text)
     return [Rated(text, fmean(ratings[text.target])) for text in texts]
 
 

@@ -99,7 +99,10 @@ def unanswered(
     answered.
     """
     done = set(noted.given_up) if noted else set()
-    left = [failure for failure in failures if (failure.key, failure.draw) not in done]
+    left = []
+    for failure in failures:
+        if (failure.key, failure.draw) not in done:
+            left.append(failure)
     if not left:
         return None
     advice = next((failure.advice for failure in left if failure.advice), "")

@@ -261,7 +261,9 @@ def check(shard: Path) -> None:
     """
     _check_place(shard)
     if damaged := list(_damaged(shard)):
-        lines = "1 line" if len(damaged) == 1 else f"{len(damaged)} lines"
+        lines = "1 line"
+        if len(damaged) != 1:
+            lines = f"{len(damaged)} lines"
         raise UserError(
             "stored replies were changed after they were written; no request was sent",
             where=", ".join(where for where, _ in damaged[:SHOWN]),
@@ -314,7 +316,9 @@ def drop(shard: Path) -> int:
 def _damaged(shard: Path) -> Iterator[tuple[str, bytes]]:
     """Yield (file:line, digest) of the damaged journal lines that were not dropped."""
     path = shard / DROPPED
-    text = path.read_text(encoding="ascii") if path.is_file() else ""
+    text = ""
+    if path.is_file():
+        text = path.read_text(encoding="ascii")
     dropped = {bytes.fromhex(line) for line in text.split()}
     for path in files_of(shard):
         if path.suffix != JOURNAL:

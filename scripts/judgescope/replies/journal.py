@@ -243,7 +243,9 @@ def read_line(line: bytes) -> JournalLine | None:
             record = decoder.decode(line)
         except (MsgspecError, ValueError, RecursionError):
             continue
-        return record if _is_key(record.key, line) else None
+        if _is_key(record.key, line):
+            return record
+        return None
     return None
 
 
@@ -266,7 +268,9 @@ def unknown_in(line: bytes) -> list[str]:
     import orjson  # here: `audit` runs without
 
     try:
-        row = orjson.loads(line) if is_sealed(line) else None
+        row = None
+        if is_sealed(line):
+            row = orjson.loads(line)
         if not isinstance(row, dict) or not _is_key(row.get("key"), line):
             return []
         unknown = row.keys() - _KNOWN

@@ -69,8 +69,14 @@ class State:
 
     def used(self, unit: str, model: str | None = None) -> tuple[int, int]:
         """Return the spent and the reserved amount of a unit, for one model or all."""
-        spent = [amount for name, amount in self.spent.items() if model in (None, name)]
-        held = [each.held for each in self.open.values() if model in (None, each.model)]
+        spent = []
+        for name, amount in self.spent.items():
+            if model in (None, name):
+                spent.append(amount)
+        held = []
+        for each in self.open.values():
+            if model in (None, each.model):
+                held.append(each.held)
         return sum(amount[unit] for amount in spent), sum(
             amount[unit] for amount in held
         )
@@ -81,7 +87,9 @@ class State:
             cap.limit - sum(self.used(unit, cap.model))
             for cap in caps_on(caps, unit, model)
         ]
-        return max(0, min(rooms)) if rooms else None
+        if rooms:
+            return max(0, min(rooms))
+        return None
 
     def close(self, owner: str, spent: SpentUnits) -> None:
         """Book an owner's spending, unless it is booked, and release the rest of its
@@ -110,9 +118,9 @@ def unbooked(store: Path) -> list[Path]:
 
 def shown(amount: int, unit: str) -> str:
     """Return an amount as text for messages."""
-    return (
-        f"{amount} requests" if unit == REQUESTS else f"{amount / 1e9:.6g} US dollars"
-    )
+    if unit == REQUESTS:
+        return f"{amount} requests"
+    return f"{amount / 1e9:.6g} US dollars"
 
 
 ChainState = TypeVar("ChainState")
@@ -315,7 +323,9 @@ def spent_by(account: Account, store: Path, silent: float) -> SpentUnits:
     """
     begin = store / account.journals
     journals = sorted(begin.parent.glob(f"{begin.name}.*.jsonl"))
-    price = None if account.price is None else Price.model_validate(account.price)
+    price = None
+    if account.price is not None:
+        price = Price.model_validate(account.price)
     stored = SpentUnits()
     for path in journals:
         for block in blocks(path):

@@ -70,7 +70,9 @@ def cut_requests(characters: Iterable[int], tokens: Iterable[int]) -> int:
     if len(pairs) < ENOUGH:
         return 0
     shorter = sorted(known / size for size, known in pairs[: len(pairs) // 2] if size)
-    usual = shorter[len(shorter) // 2] if shorter else 0.0
+    usual = 0.0
+    if shorter:
+        usual = shorter[len(shorter) // 2]
     sparsest = 1 / 10
     least = max(sparsest, usual / 2)
     return sum(known < least * size for size, known in pairs)

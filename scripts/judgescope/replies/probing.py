@@ -134,7 +134,9 @@ class _Prober:
                     # says of the other fields.
                     return None
                 tried.append(trial.card)
-                other = trial.respelled(str(error)) if self.may_send else None
+                other = None
+                if self.may_send:
+                    other = trial.respelled(str(error))
                 if other is not None and other.card not in tried:
                     trial = other
                     continue
@@ -220,7 +222,9 @@ def _seed_finding(
     """
     if first[0].text != again[0].text:
         return "ignored"
-    return "honoured" if first[0].text != other[0].text else "unknown"
+    if first[0].text != other[0].text:
+        return "honoured"
+    return "unknown"
 
 
 def answers(engine: Probed) -> bool:

@@ -177,7 +177,9 @@ class QuestionPlan:
 
         def reply_to(number: int, draw: int) -> Reply | None:
             slot = slots[number] + draw
-            return None if so_far and not stored.has(slot) else stored.reply(slot)
+            if so_far and not stored.has(slot):
+                return None
+            return stored.reply(slot)
 
         return rows(self.cells[cell], reply_to)
 
@@ -196,10 +198,11 @@ class QuestionPlan:
         lacking = stored.lacking()
         incomplete = lacking > 0
         characters = self.characters[self.key_table.representative] * incomplete
-        sums = [
-            np.bincount(owner, column, minlength=len(judges)).astype(int).tolist()
-            for column in (self.key_table.draws, lacking, incomplete, characters)
-        ]
+        sums = []
+        for column in (self.key_table.draws, lacking, incomplete, characters):
+            sums.append(
+                np.bincount(owner, column, minlength=len(judges)).astype(int).tolist()
+            )
         planned = dict.fromkeys(judges, 0)
         for (_, judge, _), questions in self.cells.items():
             planned[judge] += len(questions) * questions.judge.draws

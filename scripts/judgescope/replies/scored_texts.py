@@ -42,7 +42,9 @@ class ScoredTextQuestions(Questions):
     def about(self, number: int) -> str:
         """Return a name of the question for messages."""
         name = super().about(self._text_number(number))
-        return name if self.kind(number) == SCORE else f"{name} (without source)"
+        if self.kind(number) == SCORE:
+            return name
+        return f"{name} (without source)"
 
     def text_columns(self, number: int) -> dict[str, str]:
         """Return the text that a question is about, as the first column of its row."""

@@ -129,7 +129,9 @@ def model_of(shard: Path) -> str | None:
     Raises UserError if the file cannot be read.
     """
     known = _read_model(shard)
-    return None if known is None else known.model
+    if known is None:
+        return None
+    return known.model
 
 
 def may_precede_prompts(shard: Path) -> bool:
@@ -335,7 +337,9 @@ class Files:
 
     def read(self, position: JournalPlace) -> bytes:
         """Return the bytes at a place; FileNotFoundError if the file was removed."""
-        file = self._spool if position.file == SPOOL else self._open.get(position.file)
+        file = self._spool
+        if position.file != SPOOL:
+            file = self._open.get(position.file)
         # A shard may have more journals than a process may have open files.
         most_open = 64
         if file is None:

@@ -104,7 +104,9 @@ class Store(AbstractContextManager["Store"]):
         for path in files_of(self.shard):
             for block in blocks(path):
                 for data in block.lines():
-                    line = read_line(data) if b'"status":"error"' in data else None
+                    line = None
+                    if b'"status":"error"' in data:
+                        line = read_line(data)
                     if isinstance(line, ReplyLine) and line.status == "error":
                         draws[line.key] = max(line.draw + 1, draws.get(line.key, 0))
         replies = self.read(draws).items()
@@ -118,7 +120,9 @@ class Store(AbstractContextManager["Store"]):
         for path in files_of(self.shard):
             for block in blocks(path):
                 for data in block.lines():
-                    line = read_line(data) if b'"failed":' in data else None
+                    line = None
+                    if b'"failed":' in data:
+                        line = read_line(data)
                     if isinstance(line, FailedLine):
                         draws.add((line.key, line.draw))
         return draws

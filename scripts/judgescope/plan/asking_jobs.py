@@ -81,9 +81,9 @@ def jobs_of(plan: Plan, *, fallbacks: bool = False) -> Iterator[StudyJob]:
             model = settled(
                 card, located_folder(spec.folder), Path(spec.data), spec.trained
             )
-            findings = (
-                read_findings(store, model) if isinstance(model, ProbedModel) else None
-            )
+            findings = None
+            if isinstance(model, ProbedModel):
+                findings = read_findings(store, model)
             questions = plan_questions(spec, model, findings)
             yield StudyJob(dataset, model, questions, counts)
             tested = findings is not None and "logprobs" in findings

@@ -85,7 +85,9 @@ def _request_row(model: ModelRequests, batches: Sequence[writing.Asked]) -> str:
 
 
 def _usd(amount: float) -> str:
-    return f"{amount:,.2f}" if amount >= 1 or amount == 0 else f"{amount:.2g}"
+    if amount >= 1 or amount == 0:
+        return f"{amount:,.2f}"
+    return f"{amount:.2g}"
 
 
 def _price(price: cards.Price, card: str) -> str:

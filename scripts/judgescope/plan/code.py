@@ -164,7 +164,9 @@ def modules(scripts: Path, *names: str) -> dict[str, Module]:
         if parent := name.rpartition(".")[0]:
             waiting.append(parent)  # Python runs the package of a module first
         if name not in reached and (path := _file(scripts, name)) is not None:
-            package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+            package = name
+            if path.name != "__init__.py":
+                package = name.rpartition(".")[0]
             module = _read(path)
             imported = [resolve_name(each, package) for each in module.imported]
             reached[name] = module._replace(imported=imported)
@@ -233,7 +235,10 @@ def _parsed(source: bytes) -> Module:
         _drop_strings(node)
     meaning = hashlib.sha256(_dumped(tree).encode()).hexdigest()
     standard = sys.stdlib_module_names
-    others = {name for name in imported if name.partition(".")[0] not in standard}
+    others = set()
+    for name in imported:
+        if name.partition(".")[0] not in standard:
+            others.add(name)
     return Module(meaning, sorted(others))
 
 

@@ -111,7 +111,9 @@ class Dag:
     def job(self, dataset: str, made: str) -> str:
         """Return the job in which a model writes, by its name on the command line."""
         writing = self.writings[dataset, made]
-        return writing.job if self.plan.is_asked(writing.model) else "replay"
+        if self.plan.is_asked(writing.model):
+            return writing.job
+        return "replay"
 
     def spec(self, dataset: str, made: str) -> Struct:
         """Return the spec of a job in which a model writes."""
@@ -283,12 +285,18 @@ class Dag:
         `written`.
         """
         left = [] if written else generators.waiting(self.plan, dataset)
-        sets = [name for name in self.plan.target_sets(dataset) if name not in left]
+        sets = []
+        for name in self.plan.target_sets(dataset):
+            if name not in left:
+                sets.append(name)
         return [self.paths.targets(dataset, name) for name in sets]
 
     def answered(self, dataset: str) -> list[str]:
         """Return the files of hashes of a dataset's replies and computed scores."""
-        models = [name for name in self._judging if self.plan.cells_of(dataset, name)]
+        models = []
+        for name in self._judging:
+            if self.plan.cells_of(dataset, name):
+                models.append(name)
         return [judging.hashes_file(self.plan, dataset, name) for name in models]
 
     def replies(self, dataset: str) -> list[str]:
@@ -321,7 +329,9 @@ class Dag:
     @property
     def texts_page(self) -> list[str]:
         """Return the page of perturbed texts, if the study has any."""
-        return [self.paths.report("texts.html")] if perturbed_sets(self.plan) else []
+        if perturbed_sets(self.plan):
+            return [self.paths.report("texts.html")]
+        return []
 
     # ---- constraints of wildcards ----------------------------------------------------
 

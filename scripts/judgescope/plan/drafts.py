@@ -39,7 +39,9 @@ class MissingDraft(NamedTuple):
     @property
     def lacks(self) -> str:
         """Return what is drafted, in words."""
-        return "sub-aspects" if self.kind == PARTS else "steps"
+        if self.kind == PARTS:
+            return "sub-aspects"
+        return "steps"
 
     @property
     def file(self) -> str:

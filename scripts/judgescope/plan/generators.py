@@ -63,7 +63,9 @@ def improvements(plan: Plan) -> dict[str, cards.Improvement]:
 
 def analyses_of(plan: Plan, judge: str) -> cards.Analyses | None:
     """Return how the demonstrations of a judge are analysed, or None."""
-    shots = plan.judges[judge].shots if judge in plan.judges else None
+    shots = None
+    if judge in plan.judges:
+        shots = plan.judges[judge].shots
     return shots.analyses if shots else None
 
 
@@ -174,7 +176,10 @@ def makers_of(plan: Plan, dataset: str, name: str) -> list[str]:
     """Return the models on which a set of targets, or judges' analyses, depend."""
     jobs = writings(plan, dataset)
     perturbation = name.partition(".")[0]
-    made = [(file, job) for file, job in jobs.items() if job.job != "ask"]
+    made = []
+    for file, job in jobs.items():
+        if job.job != "ask":
+            made.append((file, job))
     models = {
         job.model for file, job in made if file == name or job.name == perturbation
     }
@@ -187,11 +192,9 @@ def spender(made: str) -> str:
         (names.FilePrefix.ANALYSES, names.FilePrefix.MERGES, names.FilePrefix.WRITTEN)
     ):
         return made
-    return (
-        made.rpartition(".")[0]
-        if made.startswith(names.FilePrefix.COMPARED)
-        else made.partition(".")[0]
-    )
+    if made.startswith(names.FilePrefix.COMPARED):
+        return made.rpartition(".")[0]
+    return made.partition(".")[0]
 
 
 def graded(plan: Plan) -> dict[str, cards.GradedPerturbation]:
@@ -211,11 +214,9 @@ def graded_sets_of(plan: Plan, dataset: str) -> list[str]:
 
 def parts_of(card: cards.GradedPerturbation) -> list[str]:
     """Return the parts in which a set's candidates are made."""
-    return (
-        [names.GradedPart.TRIAL, names.GradedPart.REST]
-        if card.anchors
-        else [names.GradedPart.ALL]
-    )
+    if card.anchors:
+        return [names.GradedPart.TRIAL, names.GradedPart.REST]
+    return [names.GradedPart.ALL]
 
 
 def waiting(plan: Plan, dataset: str) -> list[str]:
@@ -254,7 +255,9 @@ def lowered(plan: Plan, dataset: str, writer: TargetWriter) -> dict[str, object]
         return {}
     card = plan.aspects[aspect]
     task = plan.datasets[dataset].task
-    parts = card.tasks[task].sub_aspects if task in card.tasks else []
+    parts = []
+    if task in card.tasks:
+        parts = card.tasks[task].sub_aspects
     if not parts:
         return {}
     shown = card.in_task(task).model_dump(include={"name", "definition"})

@@ -102,7 +102,10 @@ def hash_of_texts(plan: Plan, dataset: str, spec: IngestSpec) -> str:
     card = plan.datasets[dataset]
     folder = located_folder(spec.folder)
     data = Path(spec.data)
-    roles = [role for role, file in card.files.items() if not isinstance(file, Hub)]
+    roles = []
+    for role, file in card.files.items():
+        if not isinstance(file, Hub):
+            roles.append(role)
     where = spec.card_file
     files = {
         role: resolve(card.files, role, folder, data, where=where) for role in roles

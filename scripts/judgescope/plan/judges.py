@@ -94,7 +94,9 @@ def part_names(plan: Plan, dataset: str) -> list[str]:
     """
     card = plan.datasets[dataset]
     only = plan.words(dataset).part
-    return card.columns.part_names(only) if card.columns else [card.format, only]
+    if card.columns:
+        return card.columns.part_names(only)
+    return [card.format, only]
 
 
 def engine_of(plan: Plan, judge: str) -> str:
@@ -119,13 +121,17 @@ def parser_of(plan: Plan, judge: str) -> str:
     if card.parser is not None:
         return card.parser
     if card.read is not None:
-        return "pattern" if card.read.pattern else "path"
+        if card.read.pattern:
+            return "pattern"
+        return "path"
     if compares(card, model, plan.templates):
         return "choice"
     engine = ENGINES[model.engine]
     if engine.parser:
         return engine.parser
-    return "score" if engine.reads_prompts or replays(model) else "number"
+    if engine.reads_prompts or replays(model):
+        return "score"
+    return "number"
 
 
 def shares_score(plan: Plan, judge: Judge) -> bool:
@@ -152,7 +158,9 @@ def confidence_of(plan: Plan, judge: str) -> str:
         return ""
     card = plan.judges[judge]
     if card.confidence is not None:
-        return "" if card.confidence == "none" else card.confidence
+        if card.confidence == "none":
+            return ""
+        return card.confidence
     if card.estimator == "logprob_mean":
         return "logprobs"
     model = plan.models[card.model]
@@ -160,7 +168,9 @@ def confidence_of(plan: Plan, judge: str) -> str:
         return "decision"
     if isinstance(model, RecordedModel) and model.rows.confidence:
         return "column"
-    return "planted" if isinstance(model, PlantedModel) and model.is_sure else ""
+    if isinstance(model, PlantedModel) and model.is_sure:
+        return "planted"
+    return ""
 
 
 def replied_confidence(plan: Plan, judge: str) -> Literal["", "logprobs", "stated"]:
@@ -222,16 +232,18 @@ def scale_of(
         return own_scale
     engine = engine_of(plan, judge)
     if engine == "lexical":
-        return continuous if card.form == "rules" else None
+        if card.form == "rules":
+            return continuous
+        return None
     # Control forms whose values are not on the aspect's grid.
     continuous_forms = {"length", "shuffled"}
     if engine == "control":
         grid = None if card.form == "length" else continuous
         between = card.form == ORACLE and plan.kind_of(perturbation) == "chain"
         dealt = card.form == "shuffled" and rated.categorical
-        return (
-            grid if (card.form in continuous_forms and not dealt) or between else rated
-        )
+        if (card.form in continuous_forms and not dealt) or between:
+            return grid
+        return rated
     if engine == "planted" and parser != "choice":
         # A copy of people's mean lies between the steps of their scale.
         model = plan.models[card.model]
@@ -243,7 +255,9 @@ def scale_of(
     labelled = rated.categorical and card.threshold is None
     # Parsers of values that need not be on people's scale.
     any_value = {"number", "returned", "choice"}
-    return rated if parser not in any_value or labelled else None
+    if parser not in any_value or labelled:
+        return rated
+    return None
 
 
 def turned(plan: Plan, dataset: str, judge: str) -> dict[str, float]:
@@ -287,7 +301,10 @@ def _is_expectation(
     """
     if parser_of(plan, card.judge) != DECISION:
         return False
-    numbers = [scale for [scale] in scales.values() if scale and not scale.categorical]
+    numbers = []
+    for [scale] in scales.values():
+        if scale and not scale.categorical:
+            numbers.append(scale)
     return card.threshold is not None or bool(numbers)
 
 
@@ -310,7 +327,9 @@ def rating_scales(plan: Plan, dataset: str) -> dict[str, dict[str, object]]:
 
 def _shared_ends(scales: list[RatingScale | None]) -> tuple[float, float] | None:
     ends = {(scale.min, scale.max) if scale else None for scale in scales}
-    return ends.pop() if len(ends) == 1 else None
+    if len(ends) == 1:
+        return ends.pop()
+    return None
 
 
 def voted_labels(plan: Plan, dataset: str, judge: str, aspect: str) -> list[str]:
@@ -321,7 +340,9 @@ def voted_labels(plan: Plan, dataset: str, judge: str, aspect: str) -> list[str]
         scale_of(plan, dataset, name, aspect) for name in plan.derived[judge].members
     ]
     labels = [scale.labels if scale and scale.categorical else [] for scale in scales]
-    return labels[0] if all(labels) else []
+    if all(labels):
+        return labels[0]
+    return []
 
 
 def _models(plan: Plan, judge: Judge) -> list[Model]:

@@ -41,7 +41,10 @@ def language_lines(plan: Plan, dataset: str, texts: Collection[str]) -> Iterator
 
 def _judges(plan: Plan, dataset: str, language: str) -> Iterator[str]:
     known = plan.judges
-    judges = [known[name] for name in plan.judges_of(dataset) if name in known]
+    judges = []
+    for name in plan.judges_of(dataset):
+        if name in known:
+            judges.append(known[name])
     for judge in judges:
         if judge.form == "rules":
             yield (
@@ -60,9 +63,9 @@ def _judges(plan: Plan, dataset: str, language: str) -> Iterator[str]:
 def _programs(plan: Plan, dataset: str, language: str, script: str) -> Iterator[str]:
     """Yield a line for each program that says that it cannot read such texts."""
     for name in plan.judges_of(dataset):
-        model = (
-            plan.models.get(plan.judges[name].model) if name in plan.judges else None
-        )
+        model = None
+        if name in plan.judges:
+            model = plan.models.get(plan.judges[name].model)
         if not isinstance(model, ProgramModel):
             continue
         unread = ""

@@ -100,7 +100,10 @@ def unordered(plan: Plan) -> Iterator[str]:
     """Yield a line about each aspect with unordered labels, and the methods that leave
     it out.
     """
-    without = [name for name in plan.study.methods if METHODS[name].unordered == "no"]
+    without = []
+    for name in plan.study.methods:
+        if METHODS[name].unordered == "no":
+            without.append(name)
     aspects = dict[str, None]()
     for dataset in plan.evaluated:
         for aspect in plan.plain_aspects(dataset):
@@ -130,7 +133,10 @@ def scored_alone(plan: Plan) -> Iterator[str]:
     """Yield a line for each measure that a judge of texts' probability is to be
     compared with, and that the study lacks.
     """
-    scoring = [name for name, judge in plan.judges.items() if judge.scores_texts]
+    scoring = []
+    for name, judge in plan.judges.items():
+        if judge.scores_texts:
+            scoring.append(name)
     if not scoring:
         return
     forms = {judge.form for judge in plan.judges.values()}
@@ -384,5 +390,8 @@ def estimated(
 
 def _estimating(plan: Plan) -> str:
     """Return the study's methods on what systems really score, in words."""
-    methods = [name for name in plan.study.methods if name in ("corrected", "choice")]
+    methods = []
+    for name in plan.study.methods:
+        if name in ("corrected", "choice"):
+            methods.append(name)
     return " and ".join(methods)

@@ -112,7 +112,9 @@ class Plan:
     @cached_property
     def taught(self) -> list[str]:
         """Return the datasets for training, on which no judge is evaluated."""
-        return self.study.distill.datasets if self.study.distill else []
+        if self.study.distill:
+            return self.study.distill.datasets
+        return []
 
     @property
     def evaluated(self) -> list[str]:
@@ -246,7 +248,9 @@ class Plan:
         """
         card = self.datasets[dataset]
         if dataset in self.taught:
-            systems = [SYSTEMS] if card.has_systems else []
+            systems = []
+            if card.has_systems:
+                systems = [SYSTEMS]
             return [*systems, *self.new_sets(dataset)]
         read = set[str]()
         for method in self.study.methods:
@@ -518,7 +522,9 @@ class Plan:
         """Return the model that answers for a judge, DERIVED for one made from
         others.
         """
-        return DERIVED if judge in self.derived else self.judges[judge].model
+        if judge in self.derived:
+            return DERIVED
+        return self.judges[judge].model
 
     def file(self, out: str | Path, kind: str, cell: StudyCell | CellAspect) -> str:
         """Return the file of a cell's `replies`, `judgments` or `scores` in the

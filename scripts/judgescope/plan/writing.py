@@ -207,9 +207,9 @@ class Asked(NamedTuple):
 
     def sent(self, requests: int) -> int:
         """Return the characters of the prompts of so many requests."""
-        return (
-            math.ceil(self.characters * requests / self.prompts) if self.prompts else 0
-        )
+        if self.prompts:
+            return math.ceil(self.characters * requests / self.prompts)
+        return 0
 
 
 def asked_of_writers(
@@ -474,7 +474,10 @@ def asked_of_supervisor(
         return
     spec = merge(plan, dataset, card.model)
     for judge, ensemble in spec.ensembles.items():
-        cells = [cell for cell in unpack(spec.cells) if cell[1] == judge]
+        cells = []
+        for cell in unpack(spec.cells):
+            if cell[1] == judge:
+                cells.append(cell)
         complete = []
         if unasked.isdisjoint(ensemble.members):
             complete = [cell for cell in cells if _has_lists(spec, cell)]

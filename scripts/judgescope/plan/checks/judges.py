@@ -323,7 +323,10 @@ def _check_shots(
         )
         got = "a scale of its own"
     else:
-        unrated = [name for name, card in datasets.items() if not card.is_rated]
+        unrated = []
+        for name, card in datasets.items():
+            if not card.is_rated:
+                unrated.append(name)
         if not unrated:
             return
         problem = "demonstrations need ratings, and this dataset has none"
@@ -535,7 +538,10 @@ def _check_votes(
 ) -> None:
     """Check that the members' scores of an aspect are all labels, or all numbers."""
     scales = {name: scale_of(plan, dataset, name, aspect) for name in card.members}
-    labels = [name for name, scale in scales.items() if scale and scale.categorical]
+    labels = []
+    for name, scale in scales.items():
+        if scale and scale.categorical:
+            labels.append(name)
     numbers = [name for name in card.members if name not in labels]
     if labels and numbers:
         raise UserError(

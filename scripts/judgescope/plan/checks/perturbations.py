@@ -46,7 +46,9 @@ def _check_rule(card: cards.RulePerturbation, where: str) -> None:
         [card.level], [RULES[card.rule].level], problem, where=f"{where}, key level"
     )
     for owner in [None, *card.datasets]:
-        degrees = card.datasets[owner] if owner else card.degrees
+        degrees = card.degrees
+        if owner:
+            degrees = card.datasets[owner]
         for degree, options in degrees.items():
             key = f"{where}, key {f'datasets.{owner}' if owner else 'degrees'}.{degree}"
             check_options(card.rule, options.model_dump(exclude_none=True), where=key)

@@ -171,7 +171,9 @@ def _agrees(
         return expected is None and judgment.value is None
     if scale is None and str(expected).lower() in CHOICE_VALUES:
         return CHOICE_VALUES[str(expected).lower()] == judgment.value
-    wanted = read_verdict(str(expected), scale, "example") if scale else None
+    wanted = None
+    if scale:
+        wanted = read_verdict(str(expected), scale, "example")
     if wanted is not None and wanted.value is not None:
         return math.isclose(wanted.value, judgment.value)
     return isinstance(expected, float | int) and math.isclose(expected, judgment.value)

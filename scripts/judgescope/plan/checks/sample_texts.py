@@ -33,7 +33,9 @@ def sample_source(
 ) -> list[SourcePart]:
     """Return a sample of a dataset's source: the text of the first part, and others."""
     only = plan.words(card.dataset).part
-    mapped = card.columns.part_names(only) if card.columns else []
+    mapped = []
+    if card.columns:
+        mapped = card.columns.part_names(only)
     names = mapped or [only]
     parts = [SourcePart(names[0], first)]
     for number, name in enumerate(names[1:], start=2):

@@ -36,7 +36,9 @@ def candidates(plan: Plan, dataset: str, name: str, part: str) -> specs.Candidat
             attempts=card.attempts,
             retry_temperature=card.retry_temperature,
         )
-    modules = [ENGINES.target(plan.models[card.model].engine)] if card.model else []
+    modules = []
+    if card.model:
+        modules = [ENGINES.target(plan.models[card.model].engine)]
     written = isinstance(plan.improved(dataset), References)
     return specs.CandidatesSpec(
         **computing("candidates", *modules),

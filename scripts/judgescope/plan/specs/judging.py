@@ -82,7 +82,9 @@ def adapter_folder(plan: Plan, model: str) -> str | None:
     """Return the folder of a model's adapter if the study trains it, or None."""
     card = plan.models[model]
     trained = isinstance(card, VllmModel) and card.adapter == TRAINED
-    return plan.paths.distill("adapter") if trained else None
+    if trained:
+        return plan.paths.distill("adapter")
+    return None
 
 
 def cell_files(plan: Plan, cell: StudyCell) -> specs.CellFiles:
@@ -393,7 +395,9 @@ def reading_scale(
     if scale is None:
         return None
     card = plan.judges[judge]
-    words = scale.words(card.read_as) if scale.categorical else {}
+    words = {}
+    if scale.categorical:
+        words = scale.words(card.read_as)
     return Scale(
         min=scale.min,
         max=scale.max,
@@ -460,7 +464,10 @@ def merge(plan: Plan, dataset: str, model: str) -> MergeSpec:
         )
         for member in ensemble.members:
             members[member] = _member_files(plan, dataset, member)
-    cells = [cell for cell in plan.cell_aspects_of(dataset) if cell.judge in ensembles]
+    cells = []
+    for cell in plan.cell_aspects_of(dataset):
+        if cell.judge in ensembles:
+            cells.append(cell)
     return MergeSpec(
         **computing("merge", ENGINES.target(plan.models[model].engine)),
         dataset=dataset,

@@ -252,7 +252,9 @@ def turned_sums(plan: Plan, dataset: str, judges: Sequence[str]) -> base.Turned 
         sums = {} if plan.compares(name) else turned(plan, dataset, name)
         if sums:
             scores[name] = sums
-    return base.Turned(ratings=people, scores=scores) if people or scores else None
+    if people or scores:
+        return base.Turned(ratings=people, scores=scores)
+    return None
 
 
 # ---- parts of the spec that some tables read -----------------------------------------
@@ -336,11 +338,15 @@ def _bought(plan: Plan, dataset: str) -> dict[str, object]:
 def _stated(plan: Plan, judge: str) -> base.PriceStated | None:
     """Return the price that the card of a recorded model states for a judge."""
     card = plan.judges.get(judge)
-    model = plan.models.get(card.model) if card else None
+    model = None
+    if card:
+        model = plan.models.get(card.model)
     if card is None or not isinstance(model, RecordedModel):
         return None
     price = model.price_of(card.form)
-    return base.PriceStated(**price.model_dump()) if price else None
+    if price:
+        return base.PriceStated(**price.model_dump())
+    return None
 
 
 def _price(plan: Plan, model: str) -> base.TokenPrices | None:
@@ -350,7 +356,9 @@ def _price(plan: Plan, model: str) -> base.TokenPrices | None:
     if not isinstance(card, AskedModel):
         return free
     if card.price is None:
-        return free if isinstance(card, ProgramModel) else None
+        if isinstance(card, ProgramModel):
+            return free
+        return None
     return card.price.model_dump()
 
 
@@ -422,7 +430,9 @@ def _ends(
     plan: Plan, dataset: str, judge: str, aspect: str
 ) -> tuple[float, float] | None:
     scale = scale_of(plan, dataset, judge, aspect)
-    return None if scale is None else (scale.min, scale.max)
+    if scale is None:
+        return None
+    return (scale.min, scale.max)
 
 
 def _expected(plan: Plan, dataset: str) -> dict[str, object]:
@@ -473,7 +483,9 @@ def _robust(plan: Plan, dataset: str) -> dict[str, object]:
 
 def _spans(plan: Plan, dataset: str) -> dict[str, object]:
     marked = plan.paths.collected(dataset, "marked")
-    gold = plan.paths.spans(dataset) if plan.datasets[dataset].gives_spans else None
+    gold = None
+    if plan.datasets[dataset].gives_spans:
+        gold = plan.paths.spans(dataset)
     return {"marked": marked, "gold": gold}
 
 

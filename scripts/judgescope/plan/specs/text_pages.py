@@ -128,7 +128,9 @@ def _set_name(plan: Plan, perturbation: str) -> str:
     # Texts that a model writes for a student have no card.
     card = plan.perturbations.get(name)
     title = card.name if card else perturbation
-    return title if degree in {"", "single"} else f"{title}, {degree}"
+    if degree in {"", "single"}:
+        return title
+    return f"{title}, {degree}"
 
 
 def _aspect_name(plan: Plan, aspect: str) -> str:

@@ -67,7 +67,10 @@ def rated(aspect: Aspect, scale: RatingScale) -> dict[str, Any]:
         "worst": aspect.worst,
         "best": aspect.best,
     }
-    known = {name: value for name, value in names.items() if value is not None}
+    known = {}
+    for name, value in names.items():
+        if value is not None:
+            known[name] = value
     values: dict[str, object] = {}
     if scale.categorical:
         *others, last = scale.labels
@@ -211,4 +214,6 @@ def to_merge_names(
 
 def plain(value: float | None) -> float | None:
     """Return a whole number without its decimal point."""
-    return int(value) if value is not None and value == int(value) else value
+    if value is not None and value == int(value):
+        return int(value)
+    return value

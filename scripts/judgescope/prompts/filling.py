@@ -46,7 +46,9 @@ def as_messages(
 
 def head_of(system: str, role: str) -> str:
     """Return what a system message adds to the head of a prompt."""
-    return f"{system}\n\n" if system and role == "user" else ""
+    if system and role == "user":
+        return f"{system}\n\n"
+    return ""
 
 
 def system_message(

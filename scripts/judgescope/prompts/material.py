@@ -60,7 +60,9 @@ def of_second(parts: SourceParts) -> dict[str, Any]:
 
 def unnamed(parts: SourceParts) -> str | None:
     """Return the texts of the parts without names, joined by a blank line."""
-    return "\n\n".join(part.text for part in parts) if parts else None
+    if parts:
+        return "\n\n".join(part.text for part in parts)
+    return None
 
 
 def cut(text: str, characters: int, *, end: bool) -> str:
@@ -92,4 +94,6 @@ def _in_sentence(name: str) -> str:
     """Return a part's name within a sentence: its first letter small, unless all are
     capitals.
     """
-    return name if name.isupper() else name[:1].lower() + name[1:]
+    if name.isupper():
+        return name
+    return name[:1].lower() + name[1:]

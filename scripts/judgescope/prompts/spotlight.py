@@ -43,7 +43,10 @@ class Spotlight(NamedTuple):
     def shot(self, shot: Mapping[str, Any]) -> dict[str, Any]:
         """Return a demonstration with its texts between marks."""
         parts = [self.part(SourcePart(**part)) for part in shot["parts"]]
-        marked = {name: self.marked(shot[name]) for name in SHOWN if shot.get(name)}
+        marked = {}
+        for name in SHOWN:
+            if shot.get(name):
+                marked[name] = self.marked(shot[name])
         return {**shot, **material(parts), **marked}
 
     @property

@@ -106,7 +106,9 @@ def compared(subject: Subject, against: str | None) -> tuple[tuple[str, ...], st
         return (subject.original,), ""
     if against == "source":
         present = subject.source is not None and subject.source.strip()
-        return ((subject.source or "",), "") if present else ((), "no_source")
+        if present:
+            return ((subject.source or "",), "")
+        return ((), "no_source")
     words = subject.text.split()
     others = [
         text for text in subject.references if text.strip() and text.split() != words

@@ -91,7 +91,9 @@ def words(card: CommandModel) -> list[str]:
     start.
     """
     paths = card.files | {PYTHON: sys.executable}
-    line = [ROLE.sub(lambda role: paths[role[1]], word) for word in card.argv]
+    line = []
+    for word in card.argv:
+        line.append(ROLE.sub(lambda role: paths[role[1]], word))
     where = f"models/{card.model}.yaml, key argv"
     if shutil.which(line[0]):
         return line
@@ -390,8 +392,12 @@ def _content(answer: Mapping[str, Any]) -> tuple[str | None, str]:
     value = answer[kind]
     if kind == "score":
         number = isinstance(value, int | float) and not isinstance(value, bool)
-        return ("score", repr(value)) if number else (None, "")
-    return (kind, value) if isinstance(value, str) else (None, "")
+        if number:
+            return ("score", repr(value))
+        return (None, "")
+    if isinstance(value, str):
+        return (kind, value)
+    return (None, "")
 
 
 def _ended(code: int | None) -> str:

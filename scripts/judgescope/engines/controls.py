@@ -66,17 +66,21 @@ class ControlEngine:
 
     def version(self, judge: Judge) -> str:
         """Return numpy's version for the forms that draw at random."""
-        return (
-            f"numpy {version('numpy')}" if judge.form in {"random", "shuffled"} else ""
-        )
+        if judge.form in {"random", "shuffled"}:
+            return f"numpy {version('numpy')}"
+        return ""
 
     def _value(
         self, form: str, aspect: str, scale: RatingScale, subject: Subject, draw: int
     ) -> float | None:
         if form == "constant_top":
-            return scale.max if scale.best == "max" else scale.min
+            if scale.best == "max":
+                return scale.max
+            return scale.min
         if form == "length":
-            return len(subject.text) if subject.text else subject.length
+            if subject.text:
+                return len(subject.text)
+            return subject.length
         if form == ORACLE:
             return self._oracle(scale, subject)
         if form == "random":
@@ -84,7 +88,9 @@ class ControlEngine:
         if form == "shuffled":
             return self._shuffled(aspect, _label_of(scale)).get(subject.target)
         rated = (subject.target, aspect) in self.ratings
-        return self._most_frequent(aspect) if rated else None
+        if rated:
+            return self._most_frequent(aspect)
+        return None
 
     def _oracle(self, scale: RatingScale, subject: Subject) -> float:
         """Return a score that falls evenly with each inserted error, from top to bottom
@@ -135,7 +141,9 @@ class ControlEngine:
         """
         means = {}
         for (target, name), values in sorted(self.ratings.items()):
-            value = value_of(values) if name == aspect else None
+            value = None
+            if name == aspect:
+                value = value_of(values)
             if value is not None:
                 means[target] = value
         rng = stream(self.seed, "control", "shuffled", self.dataset, aspect)
@@ -154,7 +162,9 @@ def _label_of(scale: RatingScale) -> Callable[[Sequence[float]], float | None]:
 def _majority(values: Sequence[float]) -> float | None:
     """Return the value of more than half of the ratings, or None if there is none."""
     value, count = Counter(values).most_common(1)[0]
-    return value if 2 * count > len(values) else None
+    if 2 * count > len(values):
+        return value
+    return None
 
 
 build = ControlEngine

@@ -157,7 +157,9 @@ def _identity(name: str, gpus: Sequence[DriverGpu]) -> str | None:
         # CUDA lets a UUID be cut short.
         if name == gpu.number or (name[0] == "G" and gpu.uuid.startswith(name)):
             # Of a GPU that is divided, CUDA uses the first partition.
-            return gpu.partitions[0] if gpu.partitions else gpu.uuid
+            if gpu.partitions:
+                return gpu.partitions[0]
+            return gpu.uuid
         for partition in gpu.partitions:
             if name[0] == "M" and partition.startswith(name):
                 return partition

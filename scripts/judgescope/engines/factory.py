@@ -60,7 +60,9 @@ def located(card: EndpointCard, folder: Path, data: Path) -> EndpointCard:
 
 def adapter_in(folder: Path) -> cards.Adapter:
     """Return the adapter in a folder, with the hash of its files."""
-    paths = [(path, dict[str, str]()) for path in sorted(folder.glob("adapter_*"))]
+    paths = []
+    for path in sorted(folder.glob("adapter_*")):
+        paths.append((path, dict[str, str]()))
     return cards.Adapter(path=str(folder.absolute()), sha256=sha256_of(paths))
 
 
@@ -76,7 +78,9 @@ def asking(card: cards.AskedModel, budget: Budget | None = None) -> Ask:
     ):  # reserves for each request that it sends
         return cast(Ask, build(card, budget=budget))
     engine = cast(Ask, build(card))
-    return engine if budget is None else within(budget, engine)
+    if budget is None:
+        return engine
+    return within(budget, engine)
 
 
 def within(budget: Budget, ask: Ask) -> Ask:

@@ -93,7 +93,9 @@ def _modules_beside(file: Path, root: Path, where: str) -> Iterator[Path]:
             for alias in node.names:
                 yield from _files_of(root, alias.name.split("."))
         elif isinstance(node, ast.ImportFrom):
-            parts = node.module.split(".") if node.module else []
+            parts = []
+            if node.module:
+                parts = node.module.split(".")
             base = root
             if node.level:
                 base = file.parents[node.level - 1]

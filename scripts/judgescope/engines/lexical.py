@@ -194,9 +194,10 @@ def rate(parts: Parts, aspect: str, scale: RatingScale) -> float:
     """
     even_weights = (0.25, 0.25, 0.25, 0.25)
     weights = WEIGHTS.get(aspect, even_weights)
-    defined = [
-        (w, part) for w, part in zip(weights, parts, strict=True) if part is not None
-    ]
+    defined = []
+    for w, part in zip(weights, parts, strict=True):
+        if part is not None:
+            defined.append((w, part))
     mean = sum(w * part for w, part in defined) / sum(w for w, _ in defined)
     return scale.min + (scale.max - scale.min) * mean
 
@@ -205,11 +206,9 @@ def explain(parts: Parts, aspect: str, language: str = ENGLISH) -> str:
     """Return the properties in words, after a warning if they hardly matter to the
     aspect or one is left out.
     """
-    note = (
-        [f"Rules see almost nothing of {aspect}: surface only."]
-        if aspect in BLIND
-        else []
-    )
+    note = []
+    if aspect in BLIND:
+        note = [f"Rules see almost nothing of {aspect}: surface only."]
     if parts.spelling is None:
         note.append(f"no spelling: {language}")
     named = [
@@ -268,7 +267,9 @@ def length(text: str, source: str | None, references: Sequence[str]) -> float | 
         spans = [round(median(sentences)), sum(sentences)]
     if not spans:
         return None
-    return min(1.0, n / max(1, min(spans)), max(spans) / n) if n else 0.0
+    if n:
+        return min(1.0, n / max(1, min(spans)), max(spans) / n)
+    return 0.0
 
 
 def punctuation(text: str) -> float:

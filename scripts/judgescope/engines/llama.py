@@ -127,7 +127,10 @@ class LlamaServer(LocalServer):
         exit_by = f"signal {-code}" if code < 0 else f"exit status {code}"
         self._log.seek(0)
         text = self._log.read().decode(errors="replace").replace(self.key, "<key>")
-        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        lines = []
+        for line in text.splitlines():
+            if line.strip():
+                lines.append(line.strip())
         # Lines of the server's log that the job's log shows.
         printed_lines = 20
         print(*deque(lines, printed_lines), sep="\n", flush=True)

@@ -51,7 +51,9 @@ class TokenRun(NamedTuple):
     @property
     def most_tokens(self) -> int:
         """Return the most tokens in which a model can write it: one for each byte."""
-        return 1 if len(self.ids) == 1 else len(self.text.encode())
+        if len(self.ids) == 1:
+            return 1
+        return len(self.text.encode())
 
 
 def token_runs(tokens: Sequence[Mapping[str, Any]], limit: int) -> list[TokenRun]:
@@ -99,7 +101,9 @@ def run_values(runs: Sequence[TokenRun], logprobs: Logprobs) -> Logprobs | None:
             return None
         values += [[] for _ in run.ids]
     # After a quoted string the model may have room for its end token.
-    return None if any(entry[0][0] for entry in written) else values
+    if any(entry[0][0] for entry in written):
+        return None
+    return values
 
 
 def _spelled(written: Iterator[list[tuple[str, float]]], length: int) -> str:

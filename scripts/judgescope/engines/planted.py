@@ -102,7 +102,10 @@ class PlantedEngine:
                 todo="let it judge only aspects with two labels (`aspects` in the "
                 "judge's card)",
             )
-        numbers = [len(values) for values in self.inputs.ratings.values() if values]
+        numbers = []
+        for values in self.inputs.ratings.values():
+            if values:
+                numbers.append(len(values))
         raters = max(numbers, default=1)
         return self.judge.confidences(texts, aspect, raters)
 
@@ -166,7 +169,9 @@ class PlantedEngine:
         rows = []
         for subject in sorted(subjects, key=lambda asked: asked.target):
             key = subject.item, subject.system or ""
-            known = self._qualities.get(key, {}) if self.card.files else None
+            known = None
+            if self.card.files:
+                known = self._qualities.get(key, {})
             if known is None:
                 known = people.get(subject.target, {})
             if aspect in known:
@@ -270,7 +275,9 @@ def _answer(value: float, scale: RatingScale) -> Answer:
 
 
 def _vote(value: float) -> Answer:
-    return Answer(UNREAD, "error") if np.isnan(value) else Answer(number_text(value))
+    if np.isnan(value):
+        return Answer(UNREAD, "error")
+    return Answer(number_text(value))
 
 
 build = PlantedEngine

@@ -34,7 +34,10 @@ class Guard:
         token = secrets.token_hex(16)
         # SPT_NOENV: setproctitle, which vLLM uses, must not overwrite the mark
         self.environment = {MARK: token, "SPT_NOENV": "1"}
-        unmarked = {name: value for name, value in os.environ.items() if name != MARK}
+        unmarked = {}
+        for name, value in os.environ.items():
+            if name != MARK:
+                unmarked[name] = value
         self._watchdog = subprocess.Popen(
             [sys.executable, "-I", __file__, token, str(patience)],
             stdin=subprocess.PIPE,

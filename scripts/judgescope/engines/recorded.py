@@ -189,7 +189,9 @@ class RecordedEngine:
             texts = len(matches.keys)
             scored = len(matches.scored)
             joined = sum(len(matches.table[key]) for key in matches.used)
-            expected = min(rows, texts) if selected or judge in shared else rows
+            expected = rows
+            if selected or judge in shared:
+                expected = min(rows, texts)
             joins.append(
                 Join(
                     model=self.card.model,
@@ -380,7 +382,9 @@ class RecordedEngine:
         return self._matches[names]
 
     def _role(self, judge: Judge) -> str:
-        return judge.form if judge.form in self.card.files else "data"
+        if judge.form in self.card.files:
+            return judge.form
+        return "data"
 
     def _sure_path(self, judge: Judge, aspect: str) -> str | None:
         """Return the column or JSON path of the confidence in its scores, or None."""

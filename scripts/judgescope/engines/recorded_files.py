@@ -84,7 +84,9 @@ class RecordedFiles:
         order.
         """
         both = role == "data" and self.card.rows.compares and SWAPPED in self.card.files
-        return [role, SWAPPED] if both else [role]
+        if both:
+            return [role, SWAPPED]
+        return [role]
 
     def _table(self, role: str) -> Table:
         if role not in self.tables:

@@ -69,4 +69,6 @@ def _line(counts: Join, group: Collection[Join]) -> str:
 
 def _listed(names: Collection[str], kind: str, limit: int = 4) -> str:
     """Return the names, or how many there are if these are more than `limit`."""
-    return ", ".join(sorted(names)) if len(names) <= limit else f"{len(names)} {kind}"
+    if len(names) <= limit:
+        return ", ".join(sorted(names))
+    return f"{len(names)} {kind}"

@@ -35,11 +35,9 @@ class Row(NamedTuple):
 
     def get(self, name: str) -> Any:
         """Return a field of the file's name, a column, or the value at a JSON path."""
-        return (
-            self.fields[name]
-            if name in self.fields
-            else pick(self.cells, name, self.where)
-        )
+        if name in self.fields:
+            return self.fields[name]
+        return pick(self.cells, name, self.where)
 
 
 Table = Mapping[Key, Sequence[Row]]  # key -> its rows, in file order
@@ -69,11 +67,11 @@ def indexed(names: RecordedRows, rows: Iterable[tuple[Key, Row]]) -> Table:
                 "`reply_swapped`, or "
             )
             todo = (
-                f"{swapped}files of the role `{SWAPPED}`), or "
-                if names.compares
-                else "map the column that distinguishes them under `rows` (system, "
+                "map the column that distinguishes them under `rows` (system, "
                 "source or aspect), or "
             )
+            if names.compares:
+                todo = f"{swapped}files of the role `{SWAPPED}`), or "
             raise UserError(
                 f"two recorded rows describe {both}",
                 where=f"{same[0].where} and {row.where}",
@@ -116,11 +114,17 @@ def row_key(names: RecordedRows, row: Row, known: NamesInData) -> Key:
     """Return the key of a row, made from the columns by which its model's card joins
     rows.
     """
-    aspect = _aspect_id(names, row.get(names.aspect)) if names.aspect else ""
+    aspect = ""
+    if names.aspect:
+        aspect = _aspect_id(names, row.get(names.aspect))
     if names.target:
         return (aspect, joined_name(row.get(names.target)))
-    system = joined_name(row.get(names.system), same=known.same) if names.system else ""
-    text = normal_text(row.get(names.text)) if names.text else ""
+    system = ""
+    if names.system:
+        system = joined_name(row.get(names.system), same=known.same)
+    text = ""
+    if names.text:
+        text = normal_text(row.get(names.text))
     if names.item:
         return (aspect, system, joined_name(row.get(names.item), same=known.same), text)
     source = normal_text(
@@ -138,7 +142,9 @@ def _aspect_id(names: RecordedRows, cell: object) -> str:
         if called == name:
             return aspect
     ident = slug(name)
-    return f"other {name}" if ident in names.aspects else ident
+    if ident in names.aspects:
+        return f"other {name}"
+    return ident
 
 
 def subject_keys(
@@ -156,11 +162,15 @@ def subject_keys(
     if names.target:
         return [(aspect, subject.target)]
     systems = either(known.systems, subject.system or "") if names.system else [""]
-    text = normal_text(subject.text) if names.text else ""
+    text = ""
+    if names.text:
+        text = normal_text(subject.text)
     if names.item:
         items = either(known.items, subject.item)
         return [(aspect, *pair, text) for pair in product(systems, items)]
-    source = normal_text(subject.source) if names.source else ""
+    source = ""
+    if names.source:
+        source = normal_text(subject.source)
     return [(aspect, system, text, source) for system in systems]
 
 
@@ -177,11 +187,9 @@ def joined_name(name: object, *, same: bool = False) -> str:
 
 def normal_text(text: object) -> str:
     """Return a text for joining: in Unicode NFC, with one space between words."""
-    return (
-        ""
-        if text is None
-        else " ".join(unicodedata.normalize("NFC", str(text)).split())
-    )
+    if text is None:
+        return ""
+    return " ".join(unicodedata.normalize("NFC", str(text)).split())
 
 
 def shown_key(names: RecordedRows, key: Key) -> str:

@@ -43,11 +43,16 @@ def recorded_draws(
     read = partial(_answer, names, words=words, column=path)
     if names.repeated == "mean" and path and len(rows) > 1 and not words:
         each = [read(row.get(path), row) for row in rows]
-        values = [float(answer.text) for answer in each if answer.status == "ok"]
+        values = []
+        for answer in each:
+            if answer.status == "ok":
+                values.append(float(answer.text))
         answers = [Answer(repr(fmean(values))) if values else each[0]]
     else:
         row = rows[-1] if names.repeated == "last" else rows[0]
-        value = row.get(path) if path else None
+        value = None
+        if path:
+            value = row.get(path)
         recorded = value if isinstance(value, list) else [value]
         answers = [read(draw, row) for draw in recorded[:draws]]
         if sure is not None:
@@ -102,7 +107,9 @@ def _answer(
 
 
 def _sure_answer(answer: Answer, sure: AnswerConfidence) -> Answer:
-    return replace(answer, confidence=sure) if answer.status == "ok" else answer
+    if answer.status == "ok":
+        return replace(answer, confidence=sure)
+    return answer
 
 
 def _is_number(text: str) -> bool:

@@ -131,7 +131,9 @@ def counted(usage: object) -> dict[str, int] | None:
         # by type: true is an integer, too
         if type(count) is int and 0 <= count <= MOST_TOKENS:
             counts[name] = count
-    return counts if {"prompt", "completion"} <= counts.keys() else None
+    if {"prompt", "completion"} <= counts.keys():
+        return counts
+    return None
 
 
 @dataclass(frozen=True, slots=True)

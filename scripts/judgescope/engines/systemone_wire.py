@@ -56,7 +56,9 @@ def _listed(question: Mapping[str, Any]) -> dict[str, Any]:
         return listed | {"levels": [{"label": level} for level in criteria]}
     choices = list[dict[str, Any]]()
     for option, words in criteria.items():
-        described = {} if words is None else {"description": words}
+        described = {}
+        if words is not None:
+            described = {"description": words}
         choices.append({"value": option, **described})
     return listed | {"choices": choices}
 
@@ -112,7 +114,9 @@ def read_decision(text: str, wire: WireName, request: Request, draw: int) -> Rep
 def _named(answers: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the answer to the question; None if it is missing."""
     decided = answers.get(ASKED)
-    return dict(decided) if isinstance(decided, dict) else None
+    if isinstance(decided, dict):
+        return dict(decided)
+    return None
 
 
 def _unlisted(answers: list[Any]) -> dict[str, Any] | None:
@@ -125,7 +129,10 @@ def _unlisted(answers: list[Any]) -> dict[str, Any] | None:
     kind = listed.get("type")
     if kind == PREDICATE:
         return {"type": "noul", "noul": listed.get("probability")}
-    decided = {name: listed[name] for name in ("choice", "score") if name in listed}
+    decided = {}
+    for name in ("choice", "score"):
+        if name in listed:
+            decided[name] = listed[name]
     decided["type"] = kind
     shares = listed.get("probabilities")
     if isinstance(shares, list):
@@ -165,8 +172,12 @@ def _label_mass(answer: Mapping[str, Any]) -> Any:
     not.
     """
     diagnostics = answer.get("diagnostics")
-    about = diagnostics.get(ASKED) if isinstance(diagnostics, dict) else None
-    return about.get(MASS) if isinstance(about, dict) else None
+    about = None
+    if isinstance(diagnostics, dict):
+        about = diagnostics.get(ASKED)
+    if isinstance(about, dict):
+        return about.get(MASS)
+    return None
 
 
 def usage_of(answer: Mapping[str, Any]) -> dict[str, int] | None:
@@ -181,15 +192,22 @@ def usage_of(answer: Mapping[str, Any]) -> dict[str, int] | None:
             "cached": _cached(usage),
         }
     )
-    return known if known and known["prompt"] else None
+    if known and known["prompt"]:
+        return known
+    return None
 
 
 def _count(usage: Mapping[str, Any], *names: str) -> Any:
     """Return the first of some counts that is given, None without one."""
-    given = [usage[name] for name in names if usage.get(name) is not None]
+    given = []
+    for name in names:
+        if usage.get(name) is not None:
+            given.append(usage[name])
     return given[0] if given else None
 
 
 def _cached(usage: Mapping[str, Any]) -> Any:
     details = _count(usage, "input_tokens_details", "prompt_tokens_details")
-    return details.get("cached_tokens") if isinstance(details, dict) else None
+    if isinstance(details, dict):
+        return details.get("cached_tokens")
+    return None

@@ -72,7 +72,9 @@ def spans(work: Work) -> Iterator[DrawSpan]:
     `n`.
     """
     for run in work.runs():
-        size = len(run) if work.request.asked["temperature"] > 0 else 1
+        size = 1
+        if work.request.asked["temperature"] > 0:
+            size = len(run)
         for first in run[::size]:
             yield DrawSpan(work.request, first, size)
 
@@ -83,7 +85,9 @@ def sampling(span: DrawSpan) -> dict[str, Any]:
     """
     asked = span.request.asked
     extra = asked["extra_body"]
-    structured = {"json": asked["json_schema"]} if "json_schema" in asked else None
+    structured = None
+    if "json_schema" in asked:
+        structured = {"json": asked["json_schema"]}
     if "choices" in asked:
         structured = {"choice": asked["choices"]}
     return {
@@ -110,11 +114,9 @@ def replies(span: DrawSpan, output: Any, provenance: dict[str, str]) -> Iterator
     The first reply's usage includes the prompt; cached tokens are known only for a
     single draw.
     """
-    cached = (
-        {"cached": output.num_cached_tokens}
-        if output.num_cached_tokens is not None
-        else {}
-    )
+    cached = {}
+    if output.num_cached_tokens is not None:
+        cached = {"cached": output.num_cached_tokens}
     for completion in output.outputs:
         usage = {"prompt": 0, "completion": len(completion.token_ids)}
         if completion.index == 0:

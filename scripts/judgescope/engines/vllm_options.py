@@ -92,4 +92,6 @@ def _commit(card: VllmModel) -> str | None:
     from huggingface_hub import try_to_load_from_cache
 
     path = try_to_load_from_cache(card.name, "config.json", revision=card.revision)
-    return Path(path).parent.name if isinstance(path, str) else None
+    if isinstance(path, str):
+        return Path(path).parent.name
+    return None

@@ -216,7 +216,9 @@ class Endpoint:
             and status not in job_wide
             and refusals.QUOTA not in text.lower()
         )
-        rule = refusals.refusal_rule(status, text) if about_request else None
+        rule = None
+        if about_request:
+            rule = refusals.refusal_rule(status, text)
         if outcome == "refuse" or rule or (probing and about_request):
             return RefusedError(status, reason, rule, advice)
         if outcome == "retry":
@@ -238,7 +240,9 @@ class Endpoint:
         moved = refusals.moved_to(self.url, location, self.card.route)
         if rule.advice == refusals.MOVED and moved is None:
             return refusals.MOVED_NOWHERE
-        key = str(self.card.key_source) if self.card.key_source else refusals.NO_KEY
+        key = refusals.NO_KEY
+        if self.card.key_source:
+            key = str(self.card.key_source)
         return rule.advice.format(key=key, proxy=self.card.proxy_auth, moved=moved)
 
     def _rejected(self, status: int, reason: str, advice: str) -> UserError:

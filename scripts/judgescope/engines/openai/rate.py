@@ -78,7 +78,9 @@ class Gate:
     async def _wait_for_time(self, tokens: int) -> None:
         now = self._clock()
         limited = self._request_seconds or self._token_seconds
-        start = max(now, self._next, self._next_token) if limited else now
+        start = now
+        if limited:
+            start = max(now, self._next, self._next_token)
         self._next = start + self._request_seconds
         self._next_token = start + self._token_seconds * tokens
         if start > now:
@@ -229,7 +231,9 @@ def asked_wait(headers: Mapping[str, str]) -> float | None:
             seconds = parsedate_to_datetime(value).timestamp() - time()
         except (ValueError, OverflowError):
             return None
-    return None if seconds is None else max(0.0, seconds)
+    if seconds is None:
+        return None
+    return max(0.0, seconds)
 
 
 def exhausted(headers: Mapping[str, str]) -> float:
@@ -276,4 +280,6 @@ def _number(value: str | None) -> float | None:
         number = float(value) if value else None
     except ValueError:
         return None
-    return None if number is None or isnan(number) else number
+    if number is None or isnan(number):
+        return None
+    return number

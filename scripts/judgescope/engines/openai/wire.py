@@ -238,7 +238,9 @@ def read_replies(
     no_usage = usage and dict.fromkeys(usage, 0)
     replies = list[Reply]()
     for draw, answered in zip(draws, replied, strict=False):
-        called = {"tool": answered.tools} if answered.tools else {}
+        called = {}
+        if answered.tools:
+            called = {"tool": answered.tools}
         if answered.textless:
             called[CONTENT] = answered.textless
         replies.append(
@@ -313,7 +315,9 @@ def _choice(choice: Any) -> _Answered | None:
         content = refusal
         finish = "content_filter"
     if calls:
-        lines = [_words(content)] if content else []
+        lines = []
+        if content:
+            lines = [_words(content)]
         lines += [_call_text(name, arguments) for name, arguments in calls]
         content = "\n".join(lines)
     if reasoning:
@@ -332,9 +336,9 @@ def _in_place_of_text(message: dict[str, Any]) -> str:
     """Return what a message without text has in its place (`names.CONTENT`)."""
     if message.get("tool_calls") or message.get("function_call"):
         return MissingContent.TOOL
-    return (
-        MissingContent.NULL if message.get("content") is None else MissingContent.EMPTY
-    )
+    if message.get("content") is None:
+        return MissingContent.NULL
+    return MissingContent.EMPTY
 
 
 def _call_text(name: str, arguments: Any) -> str:
@@ -353,7 +357,9 @@ def _words(value: Any) -> str:
     """
     import orjson  # here: `audit` runs without
 
-    return value if isinstance(value, str) else orjson.dumps(value).decode()
+    if isinstance(value, str):
+        return value
+    return orjson.dumps(value).decode()
 
 
 def _logprobs(logprobs: Any) -> Logprobs | None:
@@ -378,9 +384,9 @@ def _logprobs(logprobs: Any) -> Logprobs | None:
         ]
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
-    return (
-        tokens if tokens and all(isfinite(ranked[0][1]) for ranked in tokens) else None
-    )
+    if tokens and all(isfinite(ranked[0][1]) for ranked in tokens):
+        return tokens
+    return None
 
 
 def spells(logprobs: Logprobs | None, redactor: Redactor) -> bool:
@@ -396,13 +402,17 @@ def spells(logprobs: Logprobs | None, redactor: Redactor) -> bool:
 
 def usage_of(answer: Any) -> dict[str, int] | None:
     """Return the tokens that an answer reports, None if it is unknown what it costs."""
-    usage = answer.get("usage") if isinstance(answer, dict) else None
+    usage = None
+    if isinstance(answer, dict):
+        usage = answer.get("usage")
     if not isinstance(usage, dict):
         return None
 
     def detail(outer: str, inner: str) -> Any:
         details = usage.get(outer)
-        return details.get(inner) if isinstance(details, dict) else None
+        if isinstance(details, dict):
+            return details.get(inner)
+        return None
 
     known = counted(
         {
@@ -452,7 +462,9 @@ def _integer(text: str) -> int | float | None:
     """Return an integer; Python itself reads no more than 4,300 digits."""
     # Digits of an integer that surely fits into 64 bits.
     exact_digits = 18
-    return int(text) if len(text) <= exact_digits else _finite(text)
+    if len(text) <= exact_digits:
+        return int(text)
+    return _finite(text)
 
 
 def _finite(text: str) -> float | None:
@@ -466,7 +478,9 @@ def error_kind(text: str) -> str:
     """
     try:
         answer = json.loads(text)
-        error = answer.get("error") if isinstance(answer.get("error"), dict) else answer
+        error = answer
+        if isinstance(answer.get("error"), dict):
+            error = answer.get("error")
         names = [
             error[name]
             for name in ("type", "code")
@@ -488,4 +502,6 @@ def message_of(text: str) -> str:
     for name in ("error", "message", "detail"):
         if isinstance(message, dict) and message.get(name):
             message = message[name]
-    return message if isinstance(message, str) else json.dumps(message)
+    if isinstance(message, str):
+        return message
+    return json.dumps(message)

@@ -76,7 +76,10 @@ def _probe(plan: Plan) -> None:
     """Probe how endpoints treat request fields, unless an earlier job has."""
     for card, jobs in of_endpoints(plan):
         store = _store(plan, card)
-        judges = [judge for judge in plan.judges.values() if judge.model == card.model]
+        judges = []
+        for judge in plan.judges.values():
+            if judge.model == card.model:
+                judges.append(judge)
         tested = not untested(read_findings(store, card), judges)
         if tested or not card.probe or not _is_missing(store, jobs):
             continue

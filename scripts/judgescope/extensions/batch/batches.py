@@ -338,7 +338,9 @@ class Batches:
                 self.engine.safe(str(error.message or error.code)) for error in errors
             ]
             counts = answer.request_counts
-            done = counts.completed + counts.failed if counts else 0
+            done = 0
+            if counts:
+                done = counts.completed + counts.failed
             ids = (("output", answer.output_file_id), ("error", answer.error_file_id))
             files = [(kind, ident) for kind, ident in ids if ident]
             return Fetched(str(answer.status), done, messages, files)

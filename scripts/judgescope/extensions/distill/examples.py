@@ -107,7 +107,9 @@ def _location(text: str) -> str:
 
 def _explanation(text: str) -> str:
     plain = " ".join(text.split()).strip(" *_>|")
-    return plain if _read("place", plain) == [("place", plain)] else _softened(plain)
+    if _read("place", plain) == [("place", plain)]:
+        return plain
+    return _softened(plain)
 
 
 def _read(location: str, explanation: str) -> list[tuple[str | None, str]]:
@@ -142,7 +144,9 @@ class Sampled(NamedTuple):
     @property
     def split(self) -> str:
         """Return the split that it belongs to."""
-        return "held_out" if self.row["held_out"] else TRAIN
+        if self.row["held_out"]:
+            return "held_out"
+        return TRAIN
 
 
 def cells_of(

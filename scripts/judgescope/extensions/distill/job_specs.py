@@ -56,7 +56,10 @@ def _taught(plan: Plan, dataset: str) -> specs.TaughtDataset:
 def sample(plan: Plan) -> specs.SampleSpec:
     """Draw the texts and aspects for training."""
     card = plan.distillation
-    members = [plan.judges[name] for name in plan.teachers if name in plan.judges]
+    members = []
+    for name in plan.teachers:
+        if name in plan.judges:
+            members.append(plan.judges[name])
     return specs.SampleSpec(
         **computing("sample_distill"),
         seed=plan.study.seed,
@@ -143,7 +146,10 @@ def _teacher_files(plan: Plan, dataset: str) -> specs.TeacherFiles:
     """Return the files of the teacher's judgments of a dataset."""
     teacher = plan.distillation.teacher
     model = plan.model_of(teacher)
-    cells = [cell for cell in plan.cells_of(dataset) if cell.judge == teacher]
+    cells = []
+    for cell in plan.cells_of(dataset):
+        if cell.judge == teacher:
+            cells.append(cell)
     return specs.TeacherFiles(
         judgments=plan.paths.cell_pattern("judgments", dataset, model),
         scores=plan.paths.cell_pattern("scores", dataset, model),

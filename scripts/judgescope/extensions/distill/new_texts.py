@@ -72,7 +72,9 @@ def _written(requests: Mapping[str, Request], obtain: Obtain) -> dict[str, Reply
 
 def _problem(reply: Reply) -> Unusable | None:
     _, problem = checked(reply, "", ["not_refusal"])
-    return Unusable(problem, reply.text) if problem else None
+    if problem:
+        return Unusable(problem, reply.text)
+    return None
 
 
 def _target(spec: WriteNewSpec, item: str, reply: Reply) -> dict[str, Any]:

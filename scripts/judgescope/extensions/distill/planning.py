@@ -26,23 +26,31 @@ def _writing_spec(plan: Plan, dataset: str, writing: Writing) -> WriteNewSpec:
 
 def _before_requests(plan: Plan) -> list[str]:
     """The check of the model to train: no request is sent before it is trainable."""
-    return [plan.paths.student()] if plan.taught else []
+    if plan.taught:
+        return [plan.paths.student()]
+    return []
 
 
 def _before_judging(plan: Plan, model: str) -> list[str]:
     """The files of a model's adapter, if the study trains it."""
     is_trained = plan.taught and adapter_folder(plan, model)
-    return job_specs.adapter_files(plan) if is_trained else []
+    if is_trained:
+        return job_specs.adapter_files(plan)
+    return []
 
 
 def _drawn(plan: Plan, dataset: str, paths: Paths) -> str | None:
     """The sample, for a dataset whose texts a judge is trained on."""
-    return paths.sample() if dataset in plan.taught else None
+    if dataset in plan.taught:
+        return paths.sample()
+    return None
 
 
 def _targets(plan: Plan) -> list[str]:
     """The sample of texts for training."""
-    return [plan.paths.sample()] if plan.taught else []
+    if plan.taught:
+        return [plan.paths.sample()]
+    return []
 
 
 EXTENSION = StudyExtension(

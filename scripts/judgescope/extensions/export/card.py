@@ -46,8 +46,13 @@ def card(report: Report) -> str:
 
 def _section(section: Section, *, folded: bool = False) -> list[str]:
     """Return a section; `folded`: with the parts that the report shows on demand."""
-    shown = [block for block in section.blocks if folded or not isinstance(block, Fold)]
-    lead = [inline(section.lead), ""] if section.lead else []
+    shown = []
+    for block in section.blocks:
+        if folded or not isinstance(block, Fold):
+            shown.append(block)
+    lead = []
+    if section.lead:
+        lead = [inline(section.lead), ""]
     return [f"## {escaped(section.title)}", "", *lead, *blocks(shown)]
 
 

@@ -308,7 +308,9 @@ def rows(plan: Plan, out: Path, *, texts: bool) -> Iterator[dict[str, Any]]:
     for dataset in plan.datasets:
         files = judged_files(plan, dataset, Paths(str(out)))
         known = DatasetTexts(files, dataset)
-        sources = {item.item: item.source for item in known.items()} if texts else {}
+        sources = {}
+        if texts:
+            sources = {item.item: item.source for item in known.items()}
         order = {name: number for number, name in enumerate(plan.target_sets(dataset))}
         cells = plan.cell_aspects_of(dataset)
         for cell in sorted(cells, key=lambda cell: order[cell.perturbation]):
@@ -382,7 +384,9 @@ def _of_cell(plan: Plan, cell: CellAspect) -> dict[str, Any]:
     name, _, degree = cell.perturbation.partition(".")
     card = plan.judges.get(cell.judge)
     aspect, criterion = split(cell.aspect)
-    scale = scale_of(plan, cell.dataset, cell.judge, aspect, name) if card else None
+    scale = None
+    if card:
+        scale = scale_of(plan, cell.dataset, cell.judge, aspect, name)
     return {
         "dataset": cell.dataset,
         "perturbation": name,

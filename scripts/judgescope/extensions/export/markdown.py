@@ -68,7 +68,9 @@ def _no_list(line: str) -> str:
 def code(text: str) -> str:
     """Return a text as code, or as plain text if it contains a backtick or a bar."""
     flat = one_line(text).strip()
-    return f"`{flat}`" if flat and not re.search(r"[`|]", flat) else escaped(flat)
+    if flat and not re.search(r"[`|]", flat):
+        return f"`{flat}`"
+    return escaped(flat)
 
 
 def inline(text: str) -> str:
@@ -153,7 +155,9 @@ def _matrix(block: JudgeMatrix) -> Iterator[str]:
 
 
 def _line_head(line: MatrixLine) -> str:
-    return code(line.head) if line.href else escaped(line.head)
+    if line.href:
+        return code(line.head)
+    return escaped(line.head)
 
 
 def _matrix_cells(line: MatrixLine, width: int) -> list[str]:

@@ -429,7 +429,9 @@ def _latex_cell(cell: ReportCell, footnotes: dict[str, int]) -> str:
     """Return text, interval and marks; `footnotes` numbers notes in the order of their
     use.
     """
-    marks = [escaped(cell.mark)] if cell.mark else []
+    marks = []
+    if cell.mark:
+        marks = [escaped(cell.mark)]
     for note in cell.notes:
         number = footnotes.setdefault(note, len(footnotes) + 1)
         marks.append(str(number))

@@ -180,7 +180,9 @@ def _check_consistent(
         earlier, expected = first.setdefault(identity.key, (path, content))
         if content == expected:
             continue
-        got = f"{expected} and {content}" if isinstance(content, int) else None
+        got = None
+        if isinstance(content, int):
+            got = f"{expected} and {content}"
         raise UserError(
             identity.conflict,
             where=f"{path}, in conflict with {earlier}",
@@ -287,7 +289,9 @@ def _voter_of(survey: str) -> tuple[int, int]:
         return 0, 0
     voter = int(match[1])
     voters = int(match[2])
-    return (voter, voters) if voter <= voters else (0, 0)
+    if voter <= voters:
+        return (voter, voters)
+    return (0, 0)
 
 
 def _checked(
@@ -397,6 +401,7 @@ def formatted(estimate: Estimate) -> str:
     """Return value, interval and n of an estimate as text."""
     if estimate.value is None:
         return f"undefined ({estimate.note})"
-    low, high = estimate.ci_low, estimate.ci_high
+    low = estimate.ci_low
+    high = estimate.ci_high
     bounds = "" if low is None else f" [{low:.3f}, {high:.3f}]"
     return f"{estimate.value:.3f}{bounds}, n = {estimate.n}"

@@ -136,7 +136,8 @@ class ShownError(NamedTuple):
         """
         if self.start is None or self.end is None or self.start >= self.end:
             return None
-        start, end = self.start, self.end
+        start = self.start
+        end = self.end
         return self.text[:start], self.text[start:end], self.text[end:]
 
 
@@ -181,7 +182,10 @@ def _judgments_of(
     plan: Plan, out: Path, judges: Collection[str]
 ) -> dict[CellAspect, Path]:
     """Return the cells in which judges annotate errors -> their tables of judgments."""
-    known = [name for name in (*plan.judges, *plan.derived) if plan.annotates(name)]
+    known = []
+    for name in (*plan.judges, *plan.derived):
+        if plan.annotates(name):
+            known.append(name)
     if not known:
         todo = "name a judge whose card has `annotation: {}` or `parser: annotation`"
         raise form.nothing_to_ask(plan, "no judge annotates errors", todo)

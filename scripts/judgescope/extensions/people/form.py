@@ -351,7 +351,10 @@ def ask(
     subjects = list(chain.from_iterable(drawn.values()))
     pages = []
     for task in tasks_of(plan):
-        shown = [each for each in subjects if plan.datasets[each.dataset].task == task]
+        shown = []
+        for each in subjects:
+            if plan.datasets[each.dataset].task == task:
+                shown.append(each)
         if not shown:
             continue
         for voter in range(1, voters + 1):

@@ -95,7 +95,9 @@ def sets_of(plan: Plan, kind: str, dataset: str) -> dict[str, list[str]]:
     """Return the sets of a dataset's texts of a kind -> the sets of targets in each."""
     card = plan.datasets[dataset]
     if kind == RATED:
-        return {"systems": ["systems"]} if card.ratings == "people" else {}
+        if card.ratings == "people":
+            return {"systems": ["systems"]}
+        return {}
     sets = {}
     for name, degree in plan.perturbed(dataset, "chain" if kind == ROW else "graded"):
         perturbed = f"{name}.{degree}"
@@ -139,7 +141,9 @@ def _texts(
     elif kind == GRADED:
         path = Paths(str(out)).graded(dataset, name.partition(".")[0])
         ratings = _graded_ratings(Path(path))
-    changed = plan.perturbations[name.partition(".")[0]].aspects if kind == ROW else []
+    changed = []
+    if kind == ROW:
+        changed = plan.perturbations[name.partition(".")[0]].aspects
     for aspect in plan.plain_aspects(dataset):
         if changed and aspect not in changed:
             continue
@@ -185,7 +189,9 @@ def _positions(
         for position, value in enumerate(scale):
             if isclose(rating, value):
                 positions.append(position)
-    return tuple(sorted(positions)) if len(positions) == len(ratings) else ()
+    if len(positions) == len(ratings):
+        return tuple(sorted(positions))
+    return ()
 
 
 def name_of(plan: Plan, text: RecheckedText) -> str:
@@ -257,7 +263,9 @@ def quality(text: RecheckedText) -> float:
     """Return a number that is higher for the better text, by its ratings or its
     errors.
     """
-    return fmean(text.positions) if text.positions else -text.level
+    if text.positions:
+        return fmean(text.positions)
+    return -text.level
 
 
 def levels(text: RecheckedText, others: int) -> list[int]:

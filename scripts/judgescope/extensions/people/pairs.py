@@ -70,7 +70,9 @@ class PairQuestion(NamedTuple):
     def texts(self) -> tuple[str, str]:
         """Return the two texts as they are shown."""
         texts = self.pair.original, self.pair.perturbed
-        return texts[::-1] if self.swapped else texts
+        if self.swapped:
+            return texts[::-1]
+        return texts
 
 
 def pairs_of(plan: Plan, out: Path) -> dict[tuple[str, str, str], list[PerturbedPair]]:
@@ -325,7 +327,9 @@ def _tallied(responses: Iterable[Response[PairQuestion]]) -> VotesByPair:
     for response in responses:
         for question, option in response.given:
             pair, aspect, swapped = question.subject
-            vote = if_swapped.get(option, option) if swapped else option
+            vote = option
+            if swapped:
+                vote = if_swapped.get(option, option)
             no_votes = np.zeros(len(OPTIONS), dtype=np.int64)
             counts = tally.setdefault((pair, aspect), no_votes)
             counts[OPTIONS.index(vote)] += 1
@@ -418,7 +422,9 @@ def _expected(path: Path) -> dict[PerturbedAspect, int]:
     hopes = {"1": 1, "1.0": 1, "0": 0, "0.0": 0, "": None}
     expected: dict[PerturbedAspect, int] = {}
     for number, row in read_rows(path, "csv"):
-        named = {name.strip().lower(): str(cell).strip() for name, cell in row.items()}
+        named = {}
+        for name, cell in row.items():
+            named[name.strip().lower()] = str(cell).strip()
         perturbation = named.get("perturbation")
         aspect = named.get("aspect")
         value = named.get("expected")

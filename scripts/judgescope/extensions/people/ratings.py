@@ -274,7 +274,10 @@ def _about_systems(card: Dataset, systems: set[str | None]) -> dict[str, object]
     keys: dict[str, object] = {}
     if card.same_names is not None:
         keys["same_names"] = card.same_names
-    families = {name: card.families[name] for name in card.families if name in systems}
+    families = {}
+    for name in card.families:
+        if name in systems:
+            families[name] = card.families[name]
     if families:
         keys["families"] = families
     references = [name for name in card.reference_systems if name in systems]

@@ -136,7 +136,9 @@ def _items(plan: Plan, cases: list[Case], rng: Generator) -> list[form.FormItem]
             if not alike:
                 continue
             for case, swapped in form.half_swapped(alike, rng):
-                texts = case.texts[::-1] if swapped else case.texts
+                texts = case.texts
+                if swapped:
+                    texts = case.texts[::-1]
                 sources = [text.source for text in texts[: len(case.sources)]]
                 shown = [text.text for text in texts]
                 questions = questions_on(plan, texts)

@@ -362,13 +362,15 @@ class RatedRounds:
 
     def _lines(self) -> Iterator[SystemLine]:
         """Yield the difference of every two systems, then the mean of each."""
-        scores, rated = self.table(self.judged.judged), self.table(self.rated())
+        scores = self.table(self.judged.judged)
+        rated = self.table(self.rated())
         rounds = self.rounds()
         looks = self.declared.looks
         low, high = ends_of(self.data, self.declared.aspect)
         span = high - low
         for a, b in combinations(range(len(self.systems)), 2):
-            gap, truth = scores[:, a] - scores[:, b], rated[:, a] - rated[:, b]
+            gap = scores[:, a] - scores[:, b]
+            truth = rated[:, a] - rated[:, b]
             mean = active_mean(gap, truth, rounds, (-span, span), looks=looks)
             name = f"{self.systems[a]} − {self.systems[b]}"
             yield SystemLine(name, mean, float(np.nanmean(gap)))

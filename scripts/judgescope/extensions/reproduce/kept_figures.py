@@ -71,7 +71,9 @@ def _text(value: object) -> str:
     digits = 6
     if isinstance(value, float):
         return f"{value:.{digits}g}"
-    return "" if value is None else str(value)
+    if value is None:
+        return ""
+    return str(value)
 
 
 def read(path: Path) -> list[FigureRow]:
@@ -87,7 +89,10 @@ def keep(path: Path, outcomes: "Sequence[CardOutcome]") -> None:
     failed stay.
     """
     done = {each.card.publication for each in outcomes if each.figures}
-    rows = [row for row in read(path) if row["publication"] not in done]
+    rows = []
+    for row in read(path):
+        if row["publication"] not in done:
+            rows.append(row)
     rows += rows_of(outcomes)
     rows.sort(key=lambda row: row["publication"])
     written = io.StringIO()

@@ -138,9 +138,16 @@ def _figure(
         raise UserError(
             f"one figure selects {len(hits)} rows", where=where, got=filters
         )
-    value = hits[0].get(printed.get("of") or "value") if hits else None
-    ours = None if value is None else float(str(value))
-    shown = {name: text for name, text in filters.items() if text and name != "table"}
+    value = None
+    if hits:
+        value = hits[0].get(printed.get("of") or "value")
+    ours = None
+    if value is not None:
+        ours = float(str(value))
+    shown = {}
+    for name, text in filters.items():
+        if text and name != "table":
+            shown[name] = text
     reason = printed.get("reason") or ""
     compared = _compared(card, shown, printed["published"], ours, reason)
     return compared._replace(row={**filters, **hits[0]} if hits else filters)

@@ -88,7 +88,9 @@ class TrainingFolder:
                 checkpoints[int(path.name.rpartition("-")[2])] = path
             else:
                 shutil.rmtree(path)
-        return checkpoints[max(checkpoints)] if checkpoints else None
+        if checkpoints:
+            return checkpoints[max(checkpoints)]
+        return None
 
     def mark_complete(self, step: int) -> None:
         """Mark a step's checkpoint as complete, once it is on disk."""

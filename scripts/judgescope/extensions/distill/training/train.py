@@ -100,7 +100,9 @@ class TrainingRun:
         import torch
 
         checkpoint = folder.last_checkpoint()
-        start = int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0
+        start = 0
+        if checkpoint:
+            start = int(checkpoint.name.rpartition("-")[2])
         begins = "resumes" if checkpoint else "starts"
         print(f"{begins} after step {start} of {self.last}", flush=True)
         try:

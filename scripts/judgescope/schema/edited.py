@@ -36,7 +36,9 @@ def with_names(text: str, key: str, names: Mapping[str, str | None], where: str)
         new = [*lines[:begin], *_changed(lines[begin], inner, key, names), *lines[end:]]
     changed = "\n".join(new) + "\n"
     before = _loaded(text)
-    wanted = {**before, key: dict(names)} if isinstance(before, dict) else None
+    wanted = None
+    if isinstance(before, dict):
+        wanted = {**before, key: dict(names)}
     if wanted is None or _loaded(changed) != wanted:
         raise UserError(
             f"the key {key} cannot be changed without changing other parts of the card",
@@ -76,14 +78,17 @@ def _changed(
     on_lines = not first.removesuffix(ending).partition(":")[2].strip()
     if not (on_lines and inner):
         return [flow_line(key, names) + ending]
-    left, result = dict(names), [first]
+    left = dict(names)
+    result = [first]
     indent = "  "
     for line in inner:
         entry = re.match(r"(\s+)([\w-]+)\s*:[^#]*?(\s+#.*)?$", line)
         if entry is None:  # a comment, or an empty line
             result.append(line)
             continue
-        indent, name, remark = entry[1], entry[2], entry[3] or ""
+        indent = entry[1]
+        name = entry[2]
+        remark = entry[3] or ""
         if name in left:
             other = left.pop(name)
             result.append(f"{indent}{name}: {other or 'null'}{remark}")

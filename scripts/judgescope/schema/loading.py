@@ -184,7 +184,9 @@ def adapter(kind: str, content: object = None) -> TypeAdapter[Any]:
     `content`: that of a card. The card of a model whose engine is an add-on has the
     type that the engine names. Raises UserError for an add-on that cannot be loaded.
     """
-    engine = content.get("engine") if isinstance(content, dict) else None
+    engine = None
+    if isinstance(content, dict):
+        engine = content.get("engine")
     if kind == "model" and isinstance(engine, str) and engine in ENGINES.add_ons:
         return _adapter_of(ENGINES[engine].card)
     return _adapter_of(KINDS[kind])
@@ -316,7 +318,9 @@ def _explain(kind: str, issue: ErrorDetails, keys: KeyPath, where: str) -> UserE
     got = issue["input"]
     match fault:
         case "missing" | "union_tag_not_found":
-            allowed = _values_of(kind, keys) if fault == "missing" else None
+            allowed = None
+            if fault == "missing":
+                allowed = _values_of(kind, keys)
             todo = f"add {keys[-1]!r}"
             return UserError(
                 "a required key is missing", where=where, allowed=allowed, todo=todo
@@ -450,7 +454,8 @@ class Cards:
     """
 
     def __init__(self, folders: list[Path], study: str = "") -> None:
-        self.folders, self.study = folders, study
+        self.folders = folders
+        self.study = study
 
     def names(self, kind: str) -> list[str]:
         """Return the ids of all cards of a kind."""
@@ -489,7 +494,9 @@ class Cards:
 
     def optional(self, kind: str, name: str | None, *, where: str) -> Any:
         """Read a card as `read` does; return None without a name."""
-        return self.read(kind, name, where=where) if name else None
+        if name:
+            return self.read(kind, name, where=where)
+        return None
 
     @contextmanager
     def lines_in_errors(self) -> Iterator[None]:
@@ -554,7 +561,9 @@ def priced(card: EndpointCard) -> EndpointCard:
     if card.price is not None:
         return card
     listed = _prices().get((urlsplit(card.base_url).hostname or "", card.served_name))
-    return card if listed is None else card.model_copy(update={"price": listed})
+    if listed is None:
+        return card
+    return card.model_copy(update={"price": listed})
 
 
 @cache

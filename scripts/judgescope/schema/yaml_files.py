@@ -65,7 +65,8 @@ def load_yaml(path: Path) -> tuple[Any, Lines]:
         except yaml.YAMLError:
             return _load(path, _Loader)  # its error messages are more precise
     except (FileNotFoundError, IsADirectoryError) as error:
-        near, folder = nearest_file(path), isinstance(error, IsADirectoryError)
+        near = nearest_file(path)
+        folder = isinstance(error, IsADirectoryError)
         raise UserError(
             "this is a folder, not a file" if folder else "file not found",
             where=str(path),
@@ -165,9 +166,11 @@ def _check_extent(path: Path, text: str, loader_class: Any) -> None:
                     raise _too_much(
                         path, "this value contains itself", f"*{event.anchor}"
                     )
-                anchor, child = None, anchors.get(str(event.anchor), single)
+                anchor = None
+                child = anchors.get(str(event.anchor), single)
             elif isinstance(event, yaml.ScalarEvent):
-                anchor, child = event.anchor, single
+                anchor = event.anchor
+                child = single
             else:
                 anchor, child = open_nodes.pop()
             if anchor:
@@ -219,7 +222,9 @@ def nearest_file(path: Path) -> str | None:
     """
     files = _files_near(path)
     near = get_close_matches(path.stem, files, n=1)
-    return files[near[0]] if near else None
+    if near:
+        return files[near[0]]
+    return None
 
 
 def _files_near(path: Path) -> dict[str, str]:

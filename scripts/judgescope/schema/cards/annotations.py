@@ -74,4 +74,6 @@ class AnnotationKeys(Card):
     @property
     def scale(self) -> RatingScale:
         """Return the scale of the overall score, on which a word equals its number."""
-        return PERCENT if self.score == "percent" else OVERALL
+        if self.score == "percent":
+            return PERCENT
+        return OVERALL

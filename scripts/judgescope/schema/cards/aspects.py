@@ -71,7 +71,9 @@ class Criterion(Wording):
 
 
 def _as_wording(value: object) -> object:
-    return {"definition": value} if isinstance(value, str) else value
+    if isinstance(value, str):
+        return {"definition": value}
+    return value
 
 
 class Aspect(Card):

@@ -168,7 +168,9 @@ def check_read_as(read_as: Mapping[str, str], labels: Sequence[str]) -> None:
 
 
 def _as_list(value: object) -> object:
-    return value if isinstance(value, list) else [value]
+    if isinstance(value, list):
+        return value
+    return [value]
 
 
 def _as_roles(value: object) -> object:
@@ -177,7 +179,9 @@ def _as_roles(value: object) -> object:
         and "hub" in value
         and not isinstance(value["hub"], dict)
     )
-    return {"data": value} if hub or isinstance(value, str | Hub) else value
+    if hub or isinstance(value, str | Hub):
+        return {"data": value}
+    return value
 
 
 def _as_is(value: object) -> object:
@@ -185,7 +189,9 @@ def _as_is(value: object) -> object:
 
 
 def _form(value: object) -> str:
-    return "[path]" if isinstance(value, str) else "[hub]"
+    if isinstance(value, str):
+        return "[path]"
+    return "[hub]"
 
 
 def alternatives(
@@ -372,9 +378,9 @@ class Published(Card):
     @property
     def published(self) -> dict[str, str]:
         """Return path below `{data}` -> pin of the files that can be fetched."""
-        return (
-            {file.file: file.pin for file in self.source.files} if self.source else {}
-        )
+        if self.source:
+            return {file.file: file.pin for file in self.source.files}
+        return {}
 
 
 _GRID: Final = frozenset(("min", "max", "step"))
@@ -448,14 +454,18 @@ class RatingScale(Card):
         """
         if self.categorical:
             return self.labels[round(value)]
-        return int(value) if value == int(value) else value
+        if value == int(value):
+            return int(value)
+        return value
 
     @property
     def turn(self) -> float | None:
         """Return min + max, from which values are subtracted if the lowest is best;
         else None.
         """
-        return self.min + self.max if self.best == "min" else None
+        if self.best == "min":
+            return self.min + self.max
+        return None
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -537,7 +547,9 @@ class Price(Card):
 
     def of_batch(self) -> "Price":
         """Return the price of tokens in a batch."""
-        cached = None if self.cached_input is None else self.cached_input * self.batch
+        cached = None
+        if self.cached_input is not None:
+            cached = self.cached_input * self.batch
         return Price(
             input=self.input * self.batch,
             output=self.output * self.batch,

@@ -60,7 +60,9 @@ def check_parts(names: Iterable[str]) -> None:
 
 
 def _as_source(value: object) -> object:
-    return value if isinstance(value, list | dict) else [value]
+    if isinstance(value, list | dict):
+        return value
+    return [value]
 
 
 SourceColumns = Annotated[

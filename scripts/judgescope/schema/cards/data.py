@@ -320,9 +320,11 @@ class Dataset(Published):
 
     def _check_roles(self) -> None:
         declared = FORMATS[self.format]
-        needed, beside = {*declared.roles}, {*declared.optional}
+        needed = {*declared.roles}
+        beside = {*declared.optional}
         if self.format == "table" and not self.has_systems:
-            needed, beside = {PAIRS if PAIRS in self.files else "items"}, set()
+            needed = {PAIRS if PAIRS in self.files else "items"}
+            beside = set()
         if declared.any_role:
             return
         if absent := needed - set(self.files):
@@ -421,7 +423,8 @@ class Dataset(Published):
         if PAIRS in self.files:
             return False
         items_only = self.format == "table" and set(self.files) == {"items"}
-        gives, rated = FORMATS[self.format].gives, FORMATS[self.format].rated
+        gives = FORMATS[self.format].gives
+        rated = FORMATS[self.format].rated
         if rated and {*rated} <= {*self.files}:
             return True
         return gives in {"systems", "spans"} and not (
@@ -510,7 +513,10 @@ class Dataset(Published):
             raise ValueError(
                 "`preferences` needs the role `data`, and no `ratings: none`"
             )
-        labelled = [name for name, scale in self.aspects.items() if scale.categorical]
+        labelled = []
+        for name, scale in self.aspects.items():
+            if scale.categorical:
+                labelled.append(name)
         if self.prefers and labelled:
             raise ValueError(
                 f"people chose between texts, so {labelled[0]} cannot have labels: "

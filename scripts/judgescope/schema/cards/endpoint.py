@@ -106,7 +106,8 @@ class EndpointModel(BaseAskedModel):
         try:
             URL(url)  # as the HTTP client will read it
             address = urlsplit(url)
-            host, port = address.hostname or "", address.port
+            host = address.hostname or ""
+            port = address.port
             host.encode("idna").decode("idna")
         except ValueError as error:
             raise ValueError(f"this is not a URL: {error}") from None

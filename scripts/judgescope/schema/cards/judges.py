@@ -221,12 +221,12 @@ def _kind_of_scale(value: object) -> str:
     """Return "one" for a scale for all aspects, "named" for a scale for each named
     aspect.
     """
-    scales = list(value.values()) if isinstance(value, dict) else []
-    return (
-        "named"
-        if scales and all(isinstance(scale, dict | RatingScale) for scale in scales)
-        else "one"
-    )
+    scales = []
+    if isinstance(value, dict):
+        scales = list(value.values())
+    if scales and all(isinstance(scale, dict | RatingScale) for scale in scales):
+        return "named"
+    return "one"
 
 
 JudgeScale = Annotated[
@@ -489,11 +489,9 @@ class Judge(Decoding):
             return "original"
         if self.use_reference:
             return "references"
-        return (
-            "source"
-            if self.use_reference is False and self.form in LEXICAL_FORMS
-            else None
-        )
+        if self.use_reference is False and self.form in LEXICAL_FORMS:
+            return "source"
+        return None
 
     @property
     def annotates(self) -> bool:
@@ -505,7 +503,9 @@ class Judge(Decoding):
         """Return the judge's own scale, or None if it uses the aspects' scales."""
         if self.annotation is not None:
             return self.annotation.scale
-        return OVERALL if self.annotates else self.scale
+        if self.annotates:
+            return OVERALL
+        return self.scale
 
     @property
     def scales(self) -> list[RatingScale]:

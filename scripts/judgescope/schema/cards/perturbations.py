@@ -313,7 +313,9 @@ class GivenPerturbation(BasePerturbation):
     @property
     def kind(self) -> PerturbationKind:
         """Return what set of texts it is."""
-        return "graded" if self.role == "global" else "chain"
+        if self.role == "global":
+            return "graded"
+        return "chain"
 
 
 class ReadyPerturbation(BasePerturbation):
@@ -374,7 +376,9 @@ class PerturbedTexts(Card):
 
     def degree_of(self, name: str) -> str | None:
         """Return the degree of a name in the data; None for other names."""
-        return self.degrees.get(name) if self.degrees else SINGLE
+        if self.degrees:
+            return self.degrees.get(name)
+        return SINGLE
 
 
 class ExpectedEffect(Card):

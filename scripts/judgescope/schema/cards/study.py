@@ -402,9 +402,9 @@ class Study(Caps):
                 f"distill.datasets and datasets both name {', '.join(both)}: training "
                 "data cannot evaluate the judge; leave it out of one of them"
             )
-        by_dataset = (
-            self.alt_test.epsilon if isinstance(self.alt_test.epsilon, dict) else {}
-        )
+        by_dataset = {}
+        if isinstance(self.alt_test.epsilon, dict):
+            by_dataset = self.alt_test.epsilon
         if unknown := sorted({*by_dataset} - {*self.datasets}):
             raise ValueError(
                 f"alt_test.epsilon names {unknown[0]}, which is not one of the study's "

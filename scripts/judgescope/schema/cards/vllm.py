@@ -185,7 +185,8 @@ class VllmModel(BaseAskedModel, SystemRole):
         """Let the default concurrency grow with the copies of the weights."""
         if not isinstance(keys, dict):
             return keys
-        limits, copies = keys.get("limits", {}), keys.get("data_parallel", 1)
+        limits = keys.get("limits", {})
+        copies = keys.get("data_parallel", 1)
         if not isinstance(limits, dict) or not isinstance(copies, int) or copies < 1:
             return keys  # the fields' own checks say what is wrong
         concurrency = min(CONCURRENT * copies, MOST_CONCURRENT)
@@ -218,7 +219,9 @@ class VllmModel(BaseAskedModel, SystemRole):
     @property
     def tuned(self) -> Adapter | None:
         """Return the adapter, or None if there is none or it is still to be trained."""
-        return self.adapter if isinstance(self.adapter, Adapter) else None
+        if isinstance(self.adapter, Adapter):
+            return self.adapter
+        return None
 
     @property
     def served_name(self) -> str:
@@ -246,12 +249,16 @@ class VllmModel(BaseAskedModel, SystemRole):
     @property
     def files(self) -> dict[str, str]:
         """Return role -> pattern of the files that the card names: the adapter's."""
-        return {"adapter": f"{self.tuned.path}/adapter_{{part}}"} if self.tuned else {}
+        if self.tuned:
+            return {"adapter": f"{self.tuned.path}/adapter_{{part}}"}
+        return {}
 
     @property
     def sha256(self) -> dict[str, str]:
         """Return role -> the hash that its files must have."""
-        return {"adapter": self.tuned.sha256} if self.tuned else {}
+        if self.tuned:
+            return {"adapter": self.tuned.sha256}
+        return {}
 
     def identity(self) -> dict[str, Any]:
         """Return what of the card changes a reply: the part of it in every request's

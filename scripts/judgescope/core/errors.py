@@ -141,4 +141,6 @@ def _shown(value: object, width: int = 200) -> str:
     text = repr(value)
     if isinstance(value, str) and value != escaped(value):
         text = f"'{escaped(value)}'"
-    return text if len(text) <= width else text[: width - 1] + "…"
+    if len(text) <= width:
+        return text
+    return text[: width - 1] + "…"

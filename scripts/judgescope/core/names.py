@@ -126,7 +126,9 @@ def slug(name: str) -> str:
     )
     if not made:
         return _hashed("x", name)
-    return made if len(made) <= LONGEST else _hashed(made, name)
+    if len(made) <= LONGEST:
+        return made
+    return _hashed(made, name)
 
 
 def without_accents(name: str) -> str:

@@ -18,7 +18,9 @@ def _home() -> Path:
     A checkout has it around the package; a wheel has a copy in the package (setup.py).
     """
     share = PACKAGE / "share"
-    return share if share.is_dir() else PACKAGE.parents[1]
+    if share.is_dir():
+        return share
+    return PACKAGE.parents[1]
 
 
 HOME = _home()
@@ -158,4 +160,6 @@ def _values_in(template: str, path: str) -> dict[str, str] | None:
         pattern += f"(?P<{wildcard[1]}>[^/]+)"
         end = wildcard.end()
     match = re.fullmatch(pattern + re.escape(template[end:]), path)
-    return None if match is None else match.groupdict()
+    if match is None:
+        return None
+    return match.groupdict()

@@ -94,14 +94,21 @@ def available_memory() -> int | None:
         lines = MEMORY.read_text(encoding="utf-8").splitlines()
     except OSError:
         return None
-    sizes = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
-    return int(sizes[0]) * 1024 if sizes else None
+    sizes = []
+    for line in lines:
+        if line.startswith("MemAvailable:"):
+            sizes.append(line.split()[1])
+    if sizes:
+        return int(sizes[0]) * 1024
+    return None
 
 
 def _open_files() -> int:
     """Return how many files this process has open, 0 where Linux does not say it."""
     folder = Path("/proc/self/fd")
-    return len(list(folder.iterdir())) if folder.is_dir() else 0
+    if folder.is_dir():
+        return len(list(folder.iterdir()))
+    return 0
 
 
 def allow_connections(count: int, other_files: int = 256) -> None:

@@ -51,7 +51,9 @@ def add_ons() -> tuple["EntryPoint", ...]:
 
 def package_of(point: "EntryPoint") -> str:
     """The name and version of the distribution that an add-on is from."""
-    return f"{point.dist.name} {point.dist.version}" if point.dist else point.value
+    if point.dist:
+        return f"{point.dist.name} {point.dist.version}"
+    return point.value
 
 
 def module_of(target: str) -> ModuleType:
@@ -71,7 +73,9 @@ class Registry(Mapping[str, Record]):
     """
 
     def __init__(self, kind: str, record: type[Record], room: str) -> None:
-        self.group, self.record, self.room = f"{PACKAGE}.{kind}", record, room
+        self.group = f"{PACKAGE}.{kind}"
+        self.record = record
+        self.room = room
         self._loaded: dict[str, Record] = {}
         self._loaded_targets: dict[str, str] = {}
         self._absent: list[ModuleNotFoundError] = []

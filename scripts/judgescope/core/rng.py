@@ -40,7 +40,9 @@ def share_of(
     study's seed.
     """
     names = frozenset(items)
-    return names if share >= 1 else first_of(names, share, seed, "share", dataset)
+    if share >= 1:
+        return names
+    return first_of(names, share, seed, "share", dataset)
 
 
 def first_of(

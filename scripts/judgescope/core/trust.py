@@ -79,7 +79,9 @@ class EndpointCrossing(NamedTuple):
 
 def source_name(source: KeySource) -> str | None:
     """Return the variable or the file of a key; None for a program."""
-    return None if source.command else source.variable or source.file
+    if source.command:
+        return None
+    return source.variable or source.file
 
 
 def host_of(url: str) -> str:
@@ -122,7 +124,9 @@ def _bound_to(source: str) -> tuple[str, ...] | None:
     """Return the domains to which a key belongs; None if it is bound to none."""
     if "/" not in source:
         patterns = [name for name in BOUND if fnmatchcase(source, name)]
-        return BOUND[patterns[0]] if patterns else None
+        if patterns:
+            return BOUND[patterns[0]]
+        return None
     path = Path(source).resolve()
     # A file or folder in the home folder -> the domains to which its keys belong.
     bound_files: Mapping[str, tuple[str, ...]] = {
@@ -214,7 +218,8 @@ class TrustRecord:
 
     def crossing(self, source: KeySource, url: str) -> EndpointCrossing | None:
         """Return why a key does not belong to the host of an address, or None."""
-        name, host = source_name(source), host_of(url)
+        name = source_name(source)
+        host = host_of(url)
         if name is None or not is_public(host) or host in self.keys.get(name, []):
             return None
         domains = _bound_to(name)
@@ -225,7 +230,9 @@ class TrustRecord:
         elif domains is None and name in self.keys:
             known = ", ".join(self.keys[name])
             reason = f"you have used {name} with {known} only, not with {host}"
-        return EndpointCrossing(name, host, source.model, reason) if reason else None
+        if reason:
+            return EndpointCrossing(name, host, source.model, reason)
+        return None
 
 
 def accepted_pairs() -> list[tuple[str, str]]:
@@ -251,7 +258,10 @@ def check_keys(sources: Iterable[tuple[KeySource, str]]) -> None:
     sources: the source of each key, and the address that receives it.
     """
     record = TrustRecord.read()
-    public = [pair for pair in sources if is_public(host_of(pair[1]))]
+    public = []
+    for pair in sources:
+        if is_public(host_of(pair[1])):
+            public.append(pair)
     for source, url in public:
         if crossing := record.crossing(source, url):
             raise crossing.error()

@@ -80,7 +80,10 @@ class AnchoredJudge:
         check_known([self.judge], plan.judges, "unknown judge", where=study)
         model = plan.judges[self.judge].model
         if not plan.is_asked(model) or plan.compares(self.judge):
-            asked = [name for name in plan.judges if plan.is_asked(plan.model_of(name))]
+            asked = []
+            for name in plan.judges:
+                if plan.is_asked(plan.model_of(name)):
+                    asked.append(name)
             raise UserError(
                 "only a judge that is asked about single texts can be asked again",
                 where=study,

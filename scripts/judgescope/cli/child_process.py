@@ -142,7 +142,9 @@ def main(command: list[str]) -> int:
         if status < 0:  # it was killed as well: its children have the rest of the time
             watching.join()
         _signal(os.getpgrp(), signal.SIGKILL)
-    return status if status >= 0 else 128 - status
+    if status >= 0:
+        return status
+    return 128 - status
 
 
 if __name__ == "__main__":

@@ -188,7 +188,9 @@ def add_schema(commands: Commands) -> None:
 def _several(file: Path, more: list[str]) -> str:
     """Return the error for files that do not follow the first one."""
     for option in ("--json", "--yes", "--no-texts", "--quiet", "-q"):
-        behind = sys.argv[sys.argv.index(option) + 1 :] if option in sys.argv else []
+        behind = []
+        if option in sys.argv:
+            behind = sys.argv[sys.argv.index(option) + 1 :]
         if more and behind[: len(more)] == more:
             written = f" > {shlex.quote(more[0])}" if option == "--json" else ""
             return (

@@ -57,7 +57,9 @@ def compare(args: argparse.Namespace) -> int:
         )
     show.check_rows(args.rows)
     tables = show.tables_of(args.study)
-    others = tables if args.other is None else show.tables_of(args.other)
+    others = tables
+    if args.other is not None:
+        others = show.tables_of(args.other)
     names = ("", "")
     if args.other:
         names = _study_names(args.study, args.other)

@@ -97,11 +97,9 @@ def _fish(parser: argparse.ArgumentParser) -> Iterator[str]:
         commands, options = words_of(command)
         seen = [f"__fish_seen_subcommand_from {word}" for word in name.split()]
         # no command below this one was given yet
-        rest = (
-            [f"not __fish_seen_subcommand_from {' '.join(commands)}"]
-            if commands
-            else []
-        )
+        rest = []
+        if commands:
+            rest = [f"not __fish_seen_subcommand_from {' '.join(commands)}"]
         condition = "; and ".join([*seen, *rest]) or "true"
         for word, about in commands.items():
             plain = dedent(about).replace("\\", "").replace("'", "").replace("%%", "%")

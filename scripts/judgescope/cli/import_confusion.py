@@ -133,7 +133,8 @@ def perturbation_cards(path: Path) -> dict[Path, dict[str, Any]]:
         target, card = _shipped("perturbation", PROMPTS[name], where)
         shown = list[dict[str, str]]()
         for match in shown_prompt.finditer(prompt):
-            text, changed = match["text"].strip(), match["changed"].strip()
+            text = match["text"].strip()
+            changed = match["changed"].strip()
             if placeholder in text or placeholder in changed:
                 continue
             demonstration = {

@@ -29,7 +29,9 @@ class Run:
 
     def __str__(self) -> str:
         """Return the run in words, with its host unless it is this one."""
-        host = "" if self.host == host_id() else f" on {self.host.split()[0]}"
+        host = ""
+        if self.host != host_id():
+            host = f" on {self.host.split()[0]}"
         return (
             f"process {self.process}{host}, running study {self.study} since "
             f"{self.begun}"

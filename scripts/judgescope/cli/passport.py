@@ -183,7 +183,10 @@ def _rated_targets(anchored: AnchoredJudge) -> list[str]:
     """The texts that people rated, sorted by id; UserError for too few."""
     every = sorted(anchored.texts)
     rated = anchored.people(every)
-    targets = [name for name, value in zip(every, rated, strict=True) if value == value]
+    targets = []
+    for name, value in zip(every, rated, strict=True):
+        if value == value:
+            targets.append(name)
     if len(targets) < FEWEST_ANCHORS:
         raise UserError(
             "too few rated texts for anchors",
@@ -268,11 +271,15 @@ def numbers(study: Path, judge: str) -> Iterator[PassportNumber]:
 
 
 def _number(value: float | None) -> float | None:
-    return None if value is None or value != value else float(value)
+    if value is None or value != value:
+        return None
+    return float(value)
 
 
 def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
+    if isinstance(value, str):
+        return value
+    return ""
 
 
 def _named(aspect: str, criterion: object) -> str:

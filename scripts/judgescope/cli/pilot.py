@@ -75,7 +75,9 @@ def _chosen(
         for statistic in decisive:
             if statistic in statistics:
                 return statistic
-    return present[0] if present else ("", "")
+    if present:
+        return present[0]
+    return ("", "")
 
 
 def _gap(gap: ReportRow, detectable: ReportRow | None) -> list[str]:

@@ -54,7 +54,9 @@ def rate_plan(args: argparse.Namespace) -> int:
             wanted, sorted({*rows[name]}), "no row has this value", where=f"--{name}"
         )
         rows = rows[rows[name].isin(wanted)]
-    costs = rows_of(tables, "cost") if "cost" in tables else None
+    costs = None
+    if "cost" in tables:
+        costs = rows_of(tables, "cost")
     print(f"95 % interval: value ± {args.half_width:g}\n")
     print("\n".join(aligned([*_lines(args, rows, costs)])))
     print(
@@ -92,7 +94,10 @@ def _lines(
         dataset, judge, aspect, criterion = group
         cells = _cells(part, args.sources)
         of_pairs = [cell for name, cell in cells.items() if "+" in name]
-        of_systems = [cell for name, cell in cells.items() if "+" not in name]
+        of_systems = []
+        for name, cell in cells.items():
+            if "+" not in name:
+                of_systems.append(cell)
         per_source = sum(cell.texts for cell in of_systems)
         price = _price(args, costs, dataset, judge)
         named = f"{aspect}.{criterion}" if criterion else aspect
@@ -200,4 +205,6 @@ def _price(
     if values.get("usd") == 0:
         return 0.0
     each = values.get(per_judgment)
-    return None if each is None or _is_nan(each) else float(each) / 1000
+    if each is None or _is_nan(each):
+        return None
+    return float(each) / 1000

@@ -228,7 +228,9 @@ def summary(rows: Iterable[Mapping[str, Any]]) -> list[str]:
         off_grid += statuses[OFF_GRID]
         counts = []
         for name, count in sorted(statuses.items()):
-            why = _why_empty(replies.values()) if name == EMPTY else ""
+            why = ""
+            if name == EMPTY:
+                why = _why_empty(replies.values())
             counts.append(f"{name} {count:,}{why}")
         line = [
             plain(judge),
@@ -299,7 +301,9 @@ def _shards(args: argparse.Namespace) -> list[Path]:
 def store_folder(args: argparse.Namespace, *, new: bool = False) -> Path:
     """Return the folder of the store: the option's, the study's, or the default."""
     folder: Path = args.store or Path("cache/replies")
-    plan = plan_and_results(args.study)[0] if args.study and not args.store else None
+    plan = None
+    if args.study and not args.store:
+        plan = plan_and_results(args.study)[0]
     if plan is not None:
         folder = Path(plan.study.store)
     if not new and not folder.is_dir():
@@ -329,7 +333,10 @@ def retry(args: argparse.Namespace) -> int:
 
 def _asked_models(plan: Plan, name: str | None) -> list[AskedModel]:
     """Return the models of a study that are asked, or the named one."""
-    models = [card for card in plan.models.values() if isinstance(card, AskedModel)]
+    models = []
+    for card in plan.models.values():
+        if isinstance(card, AskedModel):
+            models.append(card)
     if name is None:
         return models
     named = [card for card in models if card.model == name]
@@ -464,7 +471,9 @@ def verify(args: argparse.Namespace) -> int:
                 errors += 1
             else:
                 notes += 1
-        dropped = inspection.drop(shard) if args.drop else 0
+        dropped = 0
+        if args.drop:
+            dropped = inspection.drop(shard)
         if dropped:
             print(
                 f"{shard.name}: {dropped} damaged lines dropped; a run requests what "
@@ -526,7 +535,10 @@ def prune(args: argparse.Namespace) -> int:
     used = [used_keys(plan, require_texts=True) for plan in plans]
     kept = {}
     for shard in shards(Path(stores[0])):
-        of_shard = [keys[shard.name] for keys in used if shard.name in keys]
+        of_shard = []
+        for keys in used:
+            if shard.name in keys:
+                of_shard.append(keys[shard.name])
         kept[shard] = having(*of_shard)
     unused = {shard: compaction.unused(shard, keep) for shard, keep in kept.items()}
     to_drop = [shard for shard, (lines, _) in unused.items() if lines]

@@ -80,7 +80,9 @@ def sentences(results: Path, filters: Filters) -> list[str]:
     for judge, sentence in by_judge.items():
         if judge in wanted:
             lines.append(plain(f"{judge}: {sentence}"))
-    return [*lines, ""] if lines else []
+    if lines:
+        return [*lines, ""]
+    return []
 
 
 def filters_of(args: argparse.Namespace, names: Iterable[str]) -> dict[str, list[str]]:
@@ -242,7 +244,9 @@ def _short(number: float) -> str:
     """Return a number with four digits, or a large one as a whole number with
     commas.
     """
-    return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"
+    if abs(number) >= 1000:
+        return f"{number:,.0f}"
+    return f"{number:.4g}"
 
 
 def listed(titles: Sequence[str], columns: Sequence["Series | list[str]"]) -> list[str]:
@@ -252,7 +256,9 @@ def listed(titles: Sequence[str], columns: Sequence["Series | list[str]"]) -> li
     rows = [titles]
     for row in zip(*columns, strict=True):
         rows.append(["" if isna(cell) else plain(cell) for cell in row])
-    return aligned(rows) if len(rows) > 1 else []
+    if len(rows) > 1:
+        return aligned(rows)
+    return []
 
 
 def varied_columns(rows: "DataFrame", columns: Iterable[str]) -> tuple[list[str], str]:
@@ -290,9 +296,9 @@ def no_agreement(rows: "DataFrame", second: str | None = None) -> list[str]:
         )
         column = f"judge{end}" if f"judge{end}" in rows else "judge"
         judges.update(rows.loc[noted, column])
-    return (
-        [f"hint: {', '.join(sorted(judges))}: {REASONS.no_agreement}"] if judges else []
-    )
+    if judges:
+        return [f"hint: {', '.join(sorted(judges))}: {REASONS.no_agreement}"]
+    return []
 
 
 def of_two_judges(rows: "DataFrame") -> "Series":

@@ -315,7 +315,10 @@ def _unjoined(out: Path, coverage: ReportRows) -> list[str]:
     warnings = []
     for path in sorted((out / "joined").glob("*/*.json")):
         dataset = path.parent.name
-        used = [join for join in read_joins(path) if (dataset, join.judge) in judges]
+        used = []
+        for join in read_joins(path):
+            if (dataset, join.judge) in judges:
+                used.append(join)
         warnings += [f"\n{dataset}: {line}" for line in join_lines(used, poor=True)]
     return warnings
 
@@ -446,7 +449,10 @@ def _unpriced_models(plan: Plan, name: str) -> set[str]:
     """
     derived = plan.derived.get(name)
     judges = derived.members if derived else [name]
-    models = {plan.judges[judge].model for judge in judges if judge in plan.judges}
+    models = set()
+    for judge in judges:
+        if judge in plan.judges:
+            models.add(plan.judges[judge].model)
     for dataset in plan.datasets:
         for made, model in made_of(plan, dataset).items():
             if spender(made) == name:

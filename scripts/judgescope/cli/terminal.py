@@ -22,7 +22,9 @@ UNDEFINED = "undefined"
 
 def undefined(note: str) -> str:
     """Return the remark on an undefined number whose note says why."""
-    return note if note.startswith(UNDEFINED) else f"{UNDEFINED}: {note}"
+    if note.startswith(UNDEFINED):
+        return note
+    return f"{UNDEFINED}: {note}"
 
 
 def coloured() -> bool:

@@ -201,7 +201,9 @@ class UnreadReader:
         card = self.plan.judges[judge]
         [(status, _)] = tally.unread.most_common(1)
         shown = " ".join(coded(tally.example).split())
-        cut = f"{shown[:160]}…" if len(shown) > 160 else shown
+        cut = shown
+        if len(shown) > 160:
+            cut = f"{shown[:160]}…"
         reasons = {
             "truncated": f"cut off at `max_tokens: {card.max_tokens}`",
             "empty": _why_empty(tally, card.max_tokens),

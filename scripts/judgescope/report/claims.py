@@ -157,12 +157,16 @@ class ReportedClaim:
     @property
     def p(self) -> float | None:
         """The p of the claim before Holm's correction; None where none is tested."""
-        return self.others[P_CLAIM].value if P_CLAIM in self.others else None
+        if P_CLAIM in self.others:
+            return self.others[P_CLAIM].value
+        return None
 
     @property
     def family(self) -> str:
         """Return over how many claims Holm's correction was made, "" without."""
-        return self.others[VERDICT].method if VERDICT in self.others else ""
+        if VERDICT in self.others:
+            return self.others[VERDICT].method
+        return ""
 
 
 def own_claims(report: Report, judge: ShownJudge) -> list[ReportedClaim]:
@@ -194,7 +198,9 @@ def without_default_bars(claims: list[ReportedClaim]) -> list[ReportedClaim]:
     }
     kept = []
     for claim in claims:
-        number = KINDS[claim.kind].number if claim.kind in FOUND else ""
+        number = ""
+        if claim.kind in FOUND:
+            number = KINDS[claim.kind].number
         if (number, claim.dataset, claim.row.judged) not in stated:
             kept.append(claim)
     return kept
@@ -219,7 +225,10 @@ def _claims(
     report: Report, dataset: ShownDataset, judge: ShownJudge
 ) -> Iterator[ReportedClaim]:
     rows = report.rows("verdicts", dataset.id).where(judge=judge.id)
-    bars = [form for form in rows.names("form") if form.startswith(BAR)]
+    bars = []
+    for form in rows.names("form"):
+        if form.startswith(BAR):
+            bars.append(form)
     for kind in [*KINDS, *bars]:
         groups: dict[tuple[str, ...], dict[str, ReportRow]] = {}
         for row in rows.where(form=kind):
@@ -240,7 +249,8 @@ def _claim(
     verdict = by_name[VERDICT]
     outcome, *reasons = verdict.note.split("; ")
     if outcome not in {*Outcome}:  # no claim, for that reason
-        outcome, reasons = Outcome.NO_CLAIM, [verdict.note]
+        outcome = Outcome.NO_CLAIM
+        reasons = [verdict.note]
     if kind == AGREEMENT:
         number = DECIDES.get(verdict.level, "")
     elif kind in KINDS:
@@ -273,7 +283,9 @@ def _sign(
 ) -> Sign:
     """The sign that the table has; of a row without one, that of its outcome."""
     stored = by_name.get(SIGN)
-    return sign_of(outcome, reasons) if stored is None else Sign(stored.note)
+    if stored is None:
+        return sign_of(outcome, reasons)
+    return Sign(stored.note)
 
 
 def _respect(dataset: ShownDataset, kind: str, by_name: dict[str, ReportRow]) -> str:
@@ -310,11 +322,15 @@ def _subject(report: Report, kind: str, row: ReportRow) -> str:
     if kind == PERTURBATION:
         by_cell = {shown.cell: shown for shown in report.perturbations}
         shown = by_cell[row.cell]
-        return f"{shown.name} ({shown.degree})" if shown.degree else shown.name
+        if shown.degree:
+            return f"{shown.name} ({shown.degree})"
+        return shown.name
     if kind == SEQUENCE and row.cell:
         name = report.perturbation(row.perturbation)
         return f"{name}, judged by {report.aspect(row.judged)}"
-    return report.aspect(row.judged) if row.judged else ""
+    if row.judged:
+        return report.aspect(row.judged)
+    return ""
 
 
 def _first(

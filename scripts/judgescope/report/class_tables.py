@@ -26,7 +26,9 @@ def class_columns(
 
 def counted(row: ReportRow | None) -> ReportCell:
     """Return the cell of a count; an empty one without a row."""
-    return NO_CELL if row is None else count_cell(round(row.value or 0))
+    if row is None:
+        return NO_CELL
+    return count_cell(round(row.value or 0))
 
 
 def class_table(
@@ -46,7 +48,9 @@ def class_table(
     verdicts; link(row, column), both from 1: where a count leads. Cells are shaded by
     their share of the line; that of the right class is outlined.
     """
-    counts = {(row.k, row.k_b): round(row.value or 0) for row in rows}
+    counts = {}
+    for row in rows:
+        counts[(row.k, row.k_b)] = round(row.value or 0)
     lines = []
     heads = []
     width = size + len(more)
@@ -58,7 +62,9 @@ def class_table(
             shade = heat(number / total if number else 0)
             outline = " wanted" if other == k else ""
             cell = count_cell(number)
-            href = link(k, other) if number else ""
+            href = ""
+            if number:
+                href = link(k, other)
             cells.append(
                 replace(cell, style=f"{cell.style} {shade}{outline}", href=href)
             )

@@ -52,7 +52,9 @@ def damage_table(
                 if noticed.any_of(each, kind)
             ]
             if lines:
-                where = f", {each.name}" if len(datasets) > 1 else ""
+                where = ""
+                if len(datasets) > 1:
+                    where = f", {each.name}"
                 bodies.append((f"{level.capitalize()}s{where}", lines))
     heads = [(judge.id, False) for judge in judges]
     heads += [(judge.id, True) for judge in controls]
@@ -137,11 +139,15 @@ def _control_cell(row: ReportRow | None) -> DamageCell:
 def _percent(share: float) -> str:
     """A net share as a whole number of percent."""
     number = round(100 * share)
-    return f"{MINUS}{-number}" if number < 0 else str(number)
+    if number < 0:
+        return f"{MINUS}{-number}"
+    return str(number)
 
 
 def _cell(report: Report, judge: ShownJudge, claim: ReportedClaim | None) -> DamageCell:
-    row = None if claim is None else claim.others.get(NUMBER)
+    row = None
+    if claim is not None:
+        row = claim.others.get(NUMBER)
     if claim is None or row is None or row.value is None:
         return DamageCell("", "empty", "not asked")
     share = row.value
@@ -178,7 +184,10 @@ def _lead(
             prefers = row is not None and row.ci_high is not None and row.ci_high < 0
             if prefers and judge.id not in preferring:
                 preferring.append(judge.id)
-    by_length = [name for name, of in signs.items() if {*of} == {Sign.RULE}]
+    by_length = []
+    for name, of in signs.items():
+        if {*of} == {Sign.RULE}:
+            by_length.append(name)
     nobody = [
         name
         for name, of in signs.items()

@@ -231,9 +231,13 @@ class CountGrid:
         """The counts of each place of the judge, by the place across."""
         rows = []
         for judged, name in enumerate(self.judged):
-            counts = [self.counts.get((x, judged), 0) for x in range(len(self.across))]
+            counts = []
+            for x in range(len(self.across)):
+                counts.append(self.counts.get((x, judged), 0))
             rows.append((name or str(judged + 1), counts))
-        return rows[::-1] if self.upwards else rows
+        if self.upwards:
+            return rows[::-1]
+        return rows
 
     @property
     def heads(self) -> list[str]:
@@ -257,7 +261,8 @@ def grid(shown: CountGrid, largest: int = 0) -> Markup:
     largest = largest or shown.largest
     parts = []
     for index in range(min(columns, rows)):
-        x, y = index * cell, _row(shown, index) * cell
+        x = index * cell
+        y = _row(shown, index) * cell
         parts.append(
             f'<rect x="{x:.4g}" y="{y:.4g}" width="{cell:.4g}" height="{cell:.4g}" '
             'class="diag"/>'
@@ -294,7 +299,9 @@ def grid(shown: CountGrid, largest: int = 0) -> Markup:
 
 
 def _row(shown: CountGrid, judged: int) -> int:
-    return len(shown.judged) - 1 - judged if shown.upwards else judged
+    if shown.upwards:
+        return len(shown.judged) - 1 - judged
+    return judged
 
 
 def _margin(names: Sequence[str]) -> int:
@@ -303,7 +310,9 @@ def _margin(names: Sequence[str]) -> int:
 
 
 def _tick(name: str) -> str:
-    return name if len(name) <= 11 else f"{name[:10]}…"
+    if len(name) <= 11:
+        return name
+    return f"{name[:10]}…"
 
 
 def _ticks(shown: CountGrid, cell: float) -> Iterable[str]:

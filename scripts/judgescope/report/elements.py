@@ -139,7 +139,9 @@ class PageTable(PageBlock):
         """
         rows = sum(len(body.lines) for body in self.bodies)
         long = rows > LONGEST and not self.whole
-        return rows if long or self.elsewhere else 0
+        if long or self.elsewhere:
+            return rows
+        return 0
 
     @property
     def cells(self) -> int:

@@ -54,7 +54,9 @@ def _fold(report: Report, claim: ReportedClaim) -> Fold:
     respect = claim.respect.format(claim.subject)
     number = cell_words.value(claim)
     summary = f"{respect}: {number}, {SIGN_WORDS[claim.sign]}"
-    where = f" ({report.names[claim.dataset]})" if len(report.datasets) > 1 else ""
+    where = ""
+    if len(report.datasets) > 1:
+        where = f" ({report.names[claim.dataset]})"
     blocks = list(evidence_of(report, claim))
     return Fold(f"{summary[0].upper()}{summary[1:]}{where}", blocks, evidence_id(claim))
 
@@ -70,7 +72,9 @@ def evidence_of(report: Report, claim: ReportedClaim) -> Iterator[PageBlock]:
     yield Paragraph(
         f"{outcome[0].upper()}{outcome[1:]}{f': {why}' if why else ''}.{number}"
     )
-    more = sources_to_decide(claim) if claim.sign is Sign.NOT_SHOWN else 0
+    more = 0
+    if claim.sign is Sign.NOT_SHOWN:
+        more = sources_to_decide(claim)
     if more:
         sources = plural(more, "more source")
         yield Paragraph(
@@ -196,7 +200,9 @@ def _table(report: Report, about: Sequence[ReportedClaim]) -> PageTable:
     bodies: dict[str, list[TableLine]] = {}
     for claim in about:
         row = cell_words.number_row(claim)
-        value = figures(row) if row.statistic != base.VERDICT else DASH
+        value = DASH
+        if row.statistic != base.VERDICT:
+            value = figures(row)
         outcome = CHARACTERS[claim.sign]
         # Cells without a style of their own: a page may have hundreds.
         cells = [ReportCell(f"{outcome} {value}", style="")]

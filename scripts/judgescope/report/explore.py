@@ -277,7 +277,9 @@ def short(value: float | None, digits: int = 7) -> float | None:
     >>> short(0.123456789)
     0.1234568
     """
-    return None if value is None else float(f"{value:.{digits}g}")
+    if value is None:
+        return None
+    return float(f"{value:.{digits}g}")
 
 
 def beginning(text: str, length: int = 90) -> str:

@@ -119,7 +119,9 @@ def _one_scale(reader: WorstCaseReader, judge: ShownJudge, aspect: str) -> bool:
     """Whether scores and ratings are of one scale."""
     rules = reader.rules
     ends = reader.ends(judge).get(aspect)
-    people = rules.scales.get(aspect.partition(".")[0]) if rules is not None else None
+    people = None
+    if rules is not None:
+        people = rules.scales.get(aspect.partition(".")[0])
     return ends is not None and people is not None and tuple(ends) == tuple(people)
 
 
@@ -171,7 +173,9 @@ def _failing(
     number: int,
 ) -> FailingText | None:
     aspect = _aspect_of(reader, judge, claim, far)
-    cell = claim.row.cell if claim.kind == base.PERTURBATION else SYSTEMS
+    cell = SYSTEMS
+    if claim.kind == base.PERTURBATION:
+        cell = claim.row.cell
     judgment = next(
         (
             each
@@ -265,7 +269,9 @@ def _excerpt(
     target = judgment.target
     card = reader.report.spec.perturbations.get(claim.row.perturbation)
     if target.before is None:
-        pieces = [Piece("same", target.text)] if target.text else []
+        pieces = []
+        if target.text:
+            pieces = [Piece("same", target.text)]
     else:
         pieces = list(states(target.before, target.text, target.edits, card)[-1])
     return Excerpt("", shortened(pieces))
@@ -318,7 +324,10 @@ def how_scored(judge: ShownJudge, judgment: Judged) -> str:
 
 def _bars(judgment: Judged) -> list[tuple[str, str, int]]:
     """The values of several draws, their shares, and how high their bars are."""
-    values = [draw.value for draw in judgment.draws if draw.value is not None]
+    values = []
+    for draw in judgment.draws:
+        if draw.value is not None:
+            values.append(draw.value)
     if len(values) < 2:
         return []
     counts = Counter(values)
@@ -344,7 +353,9 @@ def _scale(
     if ends is not None and _one_scale(reader, judge, aspect) and ends[0] < ends[1]:
         low, high = ends
         steps = np.linspace(low, high, min(int(high - low) + 1, 11))
-        ticks = [((v - low) / (high - low), amount(v)) for v in steps.tolist()]
+        ticks = []
+        for v in steps.tolist():
+            ticks.append(((v - low) / (high - low), amount(v)))
         marks = ScaleMarks(
             ticks,
             [(value - low) / (high - low) for value in ratings],
@@ -362,7 +373,9 @@ def _scale(
     def rank(values: Floats, value: float) -> float:
         return float(np.searchsorted(values, value) / max(values.size - 1, 1))
 
-    middle = sum(ratings) / len(ratings) if ratings else None
+    middle = None
+    if ratings:
+        middle = sum(ratings) / len(ratings)
     marks = ScaleMarks(
         [(0.0, "lowest"), (1.0, "highest")],
         [rank(means, middle)] if middle is not None and means.size else [],

@@ -70,7 +70,9 @@ class HeadlineColumn:
     def name(self) -> str:
         """Return the name of the column."""
         named = self.aspect not in ("", AVERAGE)
-        return self.report.aspect(self.aspect) if named else label(self.statistic)
+        if named:
+            return self.report.aspect(self.aspect)
+        return label(self.statistic)
 
     @property
     def _address(self) -> RowPlace:
@@ -165,7 +167,9 @@ class HeadlineColumn:
             return None
         if row.ci_low is None or row.ci_high is None:
             merit = self.merit(row.value)
-            return (merit, merit) if bare else None
+            if bare:
+                return (merit, merit)
+            return None
         if NO_WIDTH in row.note and not bare:
             return None
         low = self.merit(row.ci_low)

@@ -109,7 +109,9 @@ def _without_idle(style: str, page: str) -> str:
     }
 
     def kept(declaration: re.Match[str]) -> str:
-        return declaration[0] if declaration[1] in used else ""
+        if declaration[1] in used:
+            return declaration[0]
+        return ""
 
     declared_variable = re.compile(r"(?<![\w-])(--[\w-]+): ?[^;{}]*(?:;|(?=}))")
     return declared_variable.sub(kept, style).replace(";}", "}")

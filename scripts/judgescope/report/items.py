@@ -326,7 +326,9 @@ def sample(source: AnnotatedTexts, seed: int, dataset: str) -> list[AnnotatedTex
             ]
             reading = Reading(row["judge"], row["value"], row["status"], errors)
             readings[row["target"]][row["aspect"]].append(reading)
-    gold = _gold_errors(source.gold, names) if source.gold else {}
+    gold = {}
+    if source.gold:
+        gold = _gold_errors(source.gold, names)
     texts = texts_of(source.targets)
     return [
         AnnotatedText(name, texts[name] or "", gold.get(name), readings[name])
@@ -386,4 +388,6 @@ def _error(
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST_REMARK else f"{text[:LONGEST_REMARK]} …"
+    if len(text) <= LONGEST_REMARK:
+        return text
+    return f"{text[:LONGEST_REMARK]} …"

@@ -113,7 +113,9 @@ def _blocks(
             yield Failures(_failures_lead(report, judge), texts)
         yield from _picture_and_steps(report, judge)
     for section in _folded(report, judge, [*readers.values()]):
-        lead = [Paragraph(section.lead, style="small")] if section.lead else []
+        lead = []
+        if section.lead:
+            lead = [Paragraph(section.lead, style="small")]
         yield Fold(section.title, [*lead, *section.blocks], section.id)
 
 
@@ -168,7 +170,9 @@ def _folded(
     readers: Sequence[worst_cases.WorstCaseReader],
 ) -> Iterator[Section]:
     facts_of_study = structs.replace(report.spec.study, judges=[judge.id])
-    tables = {name: rows.where(judge=judge.id) for name, rows in report.tables.items()}
+    tables = {}
+    for name, rows in report.tables.items():
+        tables[name] = rows.where(judge=judge.id)
     spec = structs.replace(report.spec, study=facts_of_study, cards=None)
     alone = replace(report, spec=spec, tables=tables)  # a report of this judge alone
     made: list[Section | None] = [
@@ -342,7 +346,9 @@ def _value(value: object) -> str:
         return ", ".join(map(_value, value))
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:g}"
+    return str(value)
 
 
 def _settings_table(caption: str, settings: list[Setting]) -> PageTable:

@@ -146,7 +146,9 @@ def _middle(
         stretches.append(Stretch(before, after, changed))
         words += len(before.split())
         words_changed += len(before.split()) if changed else 0
-    return stretches if words_changed <= most_replaced * words else []
+    if words_changed <= most_replaced * words:
+        return stretches
+    return []
 
 
 def _joined(stretches: Iterable[Stretch]) -> list[Stretch]:
@@ -222,8 +224,12 @@ def states(
     by_rule = card is not None and card.method == "rule" and card.kind != "graded"
     if not (by_rule and edits):
         return [marked(compared(before, after))]
-    moved = reordered(before, edits) if card and card.level == "sentence" else None
-    return [marked(edited(before, edits))] if moved is None else list(moved)
+    moved = None
+    if card and card.level == "sentence":
+        moved = reordered(before, edits)
+    if moved is None:
+        return [marked(edited(before, edits))]
+    return list(moved)
 
 
 def shortened(pieces: Sequence[Piece]) -> list[Piece]:

@@ -56,7 +56,9 @@ def legend_of(
 def _long_name(name: str) -> str:
     """A number's name with what it leaves out."""
     rest = LONG_NAMES.get(name, "")
-    return f"{lowered(label(name))} ({rest})" if rest else lowered(label(name))
+    if rest:
+        return f"{lowered(label(name))} ({rest})"
+    return lowered(label(name))
 
 
 def _drawn_of_axis(
@@ -100,7 +102,9 @@ def matrices(report: Report, foot: str = "") -> list[JudgeMatrix]:
     found = []
     for place, maker in enumerate(makers):
         legend = [] if place else legend_of(makers, axes_of(report))
-        title = maker.title() if len(makers) > 1 else ""
+        title = ""
+        if len(makers) > 1:
+            title = maker.title()
         found.append(replace(_matrix(maker, foot, legend), title=title))
     return found
 
@@ -153,7 +157,10 @@ def _rest_words(report: Report, judges: Sequence[ShownJudge]) -> str:
     held = []
     longest = 0
     for judge in judges:
-        every = [claim for claim in claims(report, judge) if claim.kind != FIRST]
+        every = []
+        for claim in claims(report, judge):
+            if claim.kind != FIRST:
+                every.append(claim)
         held.append(sum(claim.sign is Sign.HOLDS for claim in every))
         longest = max(longest, len(every))
     more = plural(len(judges), "more judge", "more judges")

@@ -166,7 +166,9 @@ class MatrixMaker:
                 continue
             mine = values.setdefault(column.number, [])
             person = self.person(column)
-            rows = [person] if person is not None else []
+            rows = []
+            if person is not None:
+                rows = [person]
             for claim in self._claims(column):
                 if claim.row.statistic == column.number:
                     rows.append(claim.row)
@@ -259,7 +261,9 @@ class MatrixMaker:
         rule = self.strongest_rule(column)
         shown = Interval(row.value, ends_of(row))
         against = cell_words.number_against_others(claim, person)
-        ends = None if person is None else ends_of(person)
+        ends = None
+        if person is not None:
+            ends = ends_of(person)
         # A person's band without the number that compares with it would stand beside
         # one that does not.
         beside = None
@@ -295,7 +299,9 @@ class MatrixMaker:
         if not len(rows):
             return MatrixCell(look="pc", hidden="no replies")
         price = price_per_1000(rows)
-        text = "–" if price is None else dollars(price)
+        text = "–"
+        if price is not None:
+            text = dollars(price)
         if free(rows):
             text = "free"
         return MatrixCell(
@@ -362,7 +368,9 @@ class MatrixMaker:
         further_rank = 5
         if column.rank >= further_rank:
             return "people were not asked"
-        return "no single number" if self.several[column] else "not measured"
+        if self.several[column]:
+            return "no single number"
+        return "not measured"
 
     def _person_cell(self, column: MatrixQuestion, row: ReportRow) -> MatrixCell:
         axis = self.axes.get(column.number)
@@ -399,9 +407,15 @@ class MatrixMaker:
                 continue
             cells = []
             for column, value in zip(self.columns, values, strict=True):
-                text = "" if value is None else brief(column.number, value)
-                drawn = self._control_claim(column, rule) if rule.drawn else None
-                ends = "" if drawn is None else cell_words.spread(drawn.row)
+                text = ""
+                if value is not None:
+                    text = brief(column.number, value)
+                drawn = None
+                if rule.drawn:
+                    drawn = self._control_claim(column, rule)
+                ends = ""
+                if drawn is not None:
+                    ends = cell_words.spread(drawn.row)
                 cells.append(
                     MatrixCell(text, more=ends, look="rule-number", sort=value)
                 )
@@ -418,7 +432,9 @@ class MatrixMaker:
         noted = {group for group, note, _ in self.groups() if note}
         for column in self.columns:
             group = column.group
-            name = lowered(label(column.number)) if column.number else ""
+            name = ""
+            if column.number:
+                name = lowered(label(column.number))
             own = group not in noted and name != lowered(column.title)
             heads.append(
                 MatrixColumnHead(
@@ -455,7 +471,9 @@ class MatrixMaker:
             (group, group_note(self.columns, group), number)
             for group, number in spans.items()
         ]
-        return [*groups, ("", "", 1)] if self.priced else groups
+        if self.priced:
+            return [*groups, ("", "", 1)]
+        return groups
 
     def shown(self, judges: Iterable[ShownJudge]) -> set[Sign]:
         """The signs that the lines of judges have, in cells and strips."""

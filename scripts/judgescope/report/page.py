@@ -99,7 +99,9 @@ def filled(root: str | None = None) -> Environment:
     """
 
     def linked(href: str) -> str:
-        return href if href.startswith("#") else f"{root or ''}{href}"
+        if href.startswith("#"):
+            return href
+        return f"{root or ''}{href}"
 
     environment = environment_of("report")
     environment.filters |= {"inline": inline, "drawn": Markup, "answered": answered}
@@ -220,7 +222,10 @@ def fitted(section: Section) -> Section:
     while True:
         every = list(every_block(blocks))
         drawn = sum(len(b.svg) for b in every if isinstance(b, PageFigure))
-        tables = [b for b in every if isinstance(b, PageTable) and not b.too_long]
+        tables = []
+        for b in every:
+            if isinstance(b, PageTable) and not b.too_long:
+                tables.append(b)
         weight = drawn + BUDGET.block * len(every)
         weight += sum(map(BUDGET.table, tables))
         largest = max(tables, key=BUDGET.table, default=None)
@@ -316,7 +321,9 @@ def title_of(path: str | Path) -> str:
     # Characters that a label may not have: Snakemake fills braces and writes labels
     # into a script.
     plain_signs = str.maketrans({"<": "‹", ">": "›", "{": "(", "}": ")", "\n": " "})
-    return unescape(title[1]).translate(plain_signs) if title else Path(path).stem
+    if title:
+        return unescape(title[1]).translate(plain_signs)
+    return Path(path).stem
 
 
 def report(spec: ReportSpec) -> None:

@@ -502,7 +502,9 @@ class _PriceScale:
 
     def start(self, frame: _Frame) -> float:
         """Where the logarithm begins."""
-        beside = self.free_wide + self.gap if self.free else 0
+        beside = 0
+        if self.free:
+            beside = self.free_wide + self.gap
         return frame.left + self.margin + beside
 
     def x(self, frame: _Frame, price: float) -> float:

@@ -31,4 +31,6 @@ def turned_value(name: str, value: float, *, turned: bool) -> float:
     """The number of a rule, or of the same rule turned round."""
     if not turned:
         return value
-    return 1.0 - value if statistic(name).kind == "percent" else -value
+    if statistic(name).kind == "percent":
+        return 1.0 - value
+    return -value

@@ -44,7 +44,9 @@ def level_rank(level: str) -> int:
     """The place of a level of perturbations."""
     # The order of levels of perturbations; others come last.
     levels = ("character", "word", "sentence", "text")
-    return levels.index(level) if level in levels else len(levels)
+    if level in levels:
+        return levels.index(level)
+    return len(levels)
 
 
 ClaimsByQuestion = Mapping[MatrixQuestion, Sequence[ReportedClaim]]
@@ -60,13 +62,18 @@ def range_of(name: str) -> str:
     record = statistic(name)
     if record.kind == "percent":
         return "0 to 100 %"
-    return "−1 to 1" if record.kind == "correlation" else ""
+    if record.kind == "correlation":
+        return "−1 to 1"
+    return ""
 
 
 def agreeing(report: Report, datasets: Iterable[str]) -> str:
     """What agreement is called on datasets: with people, or with the authors' plan."""
     names = {*datasets}
-    whom = {each.rated_by.short for each in report.datasets if each.id in names}
+    whom = set()
+    for each in report.datasets:
+        if each.id in names:
+            whom.add(each.rated_by.short)
     return f"Agreement with {whom.pop() if len(whom) == 1 else 'ratings'}"
 
 
@@ -83,7 +90,9 @@ def _agreement(report: Report, claim: ReportedClaim) -> MatrixQuestion:
     group = agreeing(report, [dataset.id])
     if any(having(report, aspect)[1:] for aspect in dataset.aspects):
         group = f"{group}: {dataset.name}"
-    number = claim.row.statistic if claim.sign is not Sign.NO_CLAIM else ""
+    number = ""
+    if claim.sign is not Sign.NO_CLAIM:
+        number = claim.row.statistic
     if number == base.VERDICT:
         number = ""
     if number == DECIDES["pooled"]:
@@ -153,9 +162,9 @@ def question_of(report: Report, claim: ReportedClaim) -> MatrixQuestion:
 def _labels_of(report: Report, dataset: str) -> str:
     """The group of the questions about labels: whose they are."""
     [source] = [each.rated_by for each in report.datasets if each.id == dataset]
-    return (
-        "People's labels" if source.people else f"{source.short.capitalize()}'s labels"
-    )
+    if source.people:
+        return "People's labels"
+    return f"{source.short.capitalize()}'s labels"
 
 
 def answers_of(report: Report, claims: Iterable[ReportedClaim]) -> ClaimsByQuestion:
@@ -199,7 +208,9 @@ def merged(
 
     def of_card(question: MatrixQuestion) -> int:
         names = aspects.get(question.dataset, [])
-        return names.index(question.aspect) if question.aspect in names else len(names)
+        if question.aspect in names:
+            return names.index(question.aspect)
+        return len(names)
 
     return dict(
         sorted(
@@ -237,7 +248,10 @@ def folded(
     """
     columns = merged(asked, datasets)
     every = {dataset.id: dataset.name for dataset in datasets}
-    planned = {each.id: each.name for each in datasets if not each.by_people}
+    planned = {}
+    for each in datasets:
+        if not each.by_people:
+            planned[each.id] = each.name
     steps: list[tuple[int, Mapping[str, str], str]] = [
         (4, {}, "All kinds"),
         (1, planned, ""),
@@ -297,7 +311,9 @@ def group_note(columns: Sequence[MatrixQuestion], group: str) -> str:
     if name:
         return ", ".join(filter(None, (lowered(label(name)), range_of(name))))
     nouns = {column.noun for column in mine}
-    return nouns.pop() if len(nouns) == 1 else ""
+    if len(nouns) == 1:
+        return nouns.pop()
+    return ""
 
 
 def lowered(name: str) -> str:
@@ -306,7 +322,9 @@ def lowered(name: str) -> str:
     >>> lowered("Helpfulness"), lowered("SQL"), lowered("F1")
     ('helpfulness', 'SQL', 'F1')
     """
-    return f"{name[:1].lower()}{name[1:]}" if name[1:2].islower() else name
+    if name[1:2].islower():
+        return f"{name[:1].lower()}{name[1:]}"
+    return name
 
 
 def section_of(report: Report, column: MatrixQuestion) -> str:
@@ -318,4 +336,6 @@ def section_of(report: Report, column: MatrixQuestion) -> str:
         4: ("discernment", "discernment"),
     }
     section, table = sections.get(column.rank, ("evidence", "verdicts"))
-    return page_of(section) if len(report.rows(table)) else page_of("evidence")
+    if len(report.rows(table)):
+        return page_of(section)
+    return page_of("evidence")

@@ -162,4 +162,6 @@ def source_of(sources: Iterable[RatingSource]) -> RatingSource:
     given = list(sources)
     if not given or any(source.people for source in given):
         return PEOPLE
-    return given[0] if all(source is given[0] for source in given) else MIXED
+    if all(source is given[0] for source in given):
+        return given[0]
+    return MIXED

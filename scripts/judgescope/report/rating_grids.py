@@ -43,7 +43,9 @@ class RatingSteps:
         if not self.values:
             return ["low", *[""] * (BINS - 2), "high"]
         names = list(map(amount, self.values))
-        return names[::-1] if self.turned else names
+        if self.turned:
+            return names[::-1]
+        return names
 
     @property
     def size(self) -> int:
@@ -61,13 +63,16 @@ class RatingSteps:
             return ranked_places(numbers, BINS)
         steps = np.asarray(self.values)
         places: Codes = np.abs(numbers[:, None] - steps[None, :]).argmin(axis=1)
-        return self.size - 1 - places if self.turned else places
+        if self.turned:
+            return self.size - 1 - places
+        return places
 
     def covers(self, numbers: Floats) -> bool:
         """Whether all numbers lie within the steps: they are of the same unit."""
         if not self.values or not numbers.size:
             return False
-        low, high = self.values[0], self.values[-1]
+        low = self.values[0]
+        high = self.values[-1]
         inside = bool(((numbers >= low) & (numbers <= high)).all())
         # A score between 0 and 1 is no rating of a scale from 0 to 5.
         return inside and float(np.ptp(numbers)) >= (high - low) / 4
@@ -79,7 +84,8 @@ def steps_between(values: set[float]) -> list[float]:
     >>> steps_between({1.0, 2.0, 5.0}), steps_between({0.0, 0.5, 1.0})
     ([1.0, 2.0, 3.0, 4.0, 5.0], [0.0, 0.5, 1.0])
     """
-    low, high = min(values), max(values)
+    low = min(values)
+    high = max(values)
     are_integers = all(value.is_integer() for value in values)
     if are_integers and high - low < MOST_STEPS:
         return [float(step) for step in range(int(low), int(high) + 1)]
@@ -218,7 +224,9 @@ class RatingGrids:
             answers = f"{plural(len(texts), 'answer')}: {plural(len(pairs), 'pair')}"
             both = len(texts) > len(pairs)
             counted.add(f"{answers} in two orders" if both else answers)
-        return counted.pop() if len(counted) == 1 else ""
+        if len(counted) == 1:
+            return counted.pop()
+        return ""
 
     def _chosen(
         self, judge: ShownJudge, aspect: str

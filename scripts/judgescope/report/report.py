@@ -120,7 +120,9 @@ class ShownPerturbation:
     @property
     def title(self) -> str:
         """Return the name with the degree."""
-        return f"{self.name}, {self.degree}" if self.degree else self.name
+        if self.degree:
+            return f"{self.name}, {self.degree}"
+        return self.name
 
 
 class TrainingStep(Struct, frozen=True):
@@ -189,7 +191,9 @@ class Report:
         table.
         """
         rows = self.tables.get(table, NO_ROWS)
-        return rows.where(dataset=dataset) if dataset else rows
+        if dataset:
+            return rows.where(dataset=dataset)
+        return rows
 
     @property
     def study(self) -> str:

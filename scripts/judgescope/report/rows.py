@@ -93,14 +93,16 @@ class ReportRow(NamedTuple):
     @property
     def judged(self) -> str:
         """Return the aspect with its criterion behind a dot, as cells name it."""
-        return f"{self.aspect}.{self.criterion}" if self.criterion else self.aspect
+        if self.criterion:
+            return f"{self.aspect}.{self.criterion}"
+        return self.aspect
 
     @property
     def cell(self) -> str:
         """Return the set of targets: `<perturbation>.<degree>`, or its name alone."""
-        return (
-            f"{self.perturbation}.{self.degree}" if self.degree else self.perturbation
-        )
+        if self.degree:
+            return f"{self.perturbation}.{self.degree}"
+        return self.perturbation
 
     @property
     def ends(self) -> tuple[float | None, float | None, float | None]:
@@ -300,7 +302,9 @@ def turned(row: ReportRow | None) -> ReportRow | None:
         return None
 
     def negative(number: float | None) -> float | None:
-        return None if number is None else 0.0 - number  # 0.0, never -0.0
+        if number is None:
+            return None
+        return 0.0 - number
 
     return row._replace(
         judge=row.judge_b,

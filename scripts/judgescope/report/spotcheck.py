@@ -96,7 +96,9 @@ def _sample(
         answers = read_table("answers", perturbation.replies, ["target", "text"])
         replies = {row["target"]: row["text"] for row in answers.to_pylist()}
     # a text of a chain was made from the one before
-    chain = texts_of(perturbation.targets) if card.kind == "chain" else {}
+    chain = {}
+    if card.kind == "chain":
+        chain = texts_of(perturbation.targets)
     before = {**originals, **chain}
 
     def example(row: dict[str, Any]) -> SpotcheckExample:
@@ -135,7 +137,9 @@ def _sample(
 
 def _cut_status(status: str, longest: int = 300) -> str:
     """A status of a bearable length: an endpoint's message may be a page of its own."""
-    return f"{status[:longest]} …" if len(status) > longest else status
+    if len(status) > longest:
+        return f"{status[:longest]} …"
+    return status
 
 
 def _outcome(status: str) -> str:

@@ -90,14 +90,19 @@ def rank(report: Report, judge: ShownJudge) -> tuple[int, int, Merit, str]:
 
     If people rated only some of the datasets, judges of these come first.
     """
-    every = [claim for claim in claims(report, judge) if claim.kind != FIRST]
+    every = []
+    for claim in claims(report, judge):
+        if claim.kind != FIRST:
+            every.append(claim)
     signs = [claim.sign for claim in every]
     values = [
         claim.row.value
         for claim in every
         if claim.row.value is not None and claim.row.statistic != base.VERDICT
     ]
-    mean = sum(values) / len(values) if values else 0.0
+    mean = 0.0
+    if values:
+        mean = sum(values) / len(values)
     last = 2 * bool(judge.hint) + judge.planted
     rated = {dataset.id for dataset in report.rated}
     untested = 0

@@ -45,7 +45,9 @@ def deciding_test(rows: ReportRows) -> SureTest | None:
         above = number.value > null
         too_sure = above if name == "gap" else not above
         tests.append(SureTest(tested.value, name, number, too_sure))
-    return min(tests, key=lambda test: test.p) if tests else None
+    if tests:
+        return min(tests, key=lambda test: test.p)
+    return None
 
 
 def sureness(report: Report, judge: ShownJudge) -> str:

@@ -127,7 +127,9 @@ class TableSpec:
         self, rows: ReportRows, group: RowGroup, judge: ShownJudge
     ) -> list[ReportCell] | None:
         cells, known = self._cells(rows, {**group.where, "judge": judge.id})
-        return cells if known or self.every_judge else None
+        if known or self.every_judge:
+            return cells
+        return None
 
     def _cells(
         self, rows: ReportRows, shared: Address
@@ -351,7 +353,9 @@ def _line_names(
         heads.update(line.head for line in body.lines)
 
     def name(line: TableLine, title: str) -> str:
-        more = (title or line.about) if heads[line.head] > 1 else ""
+        more = ""
+        if heads[line.head] > 1:
+            more = title or line.about
         badge = f" ({line.badge})" if line.badge else ""
         full = f"{line.head}, {more}{badge}" if more else f"{line.head}{badge}"
         return names.get(line.head, full)
@@ -479,7 +483,9 @@ def leaders(judges: Iterable[ShownJudge], rows: Iterable[ReportRow]) -> list[Rep
 
 def labelled(judge: ShownJudge) -> str:
     """Return the judge's name in a figure."""
-    return f"{judge.id} (control)" if judge.control else judge.id
+    if judge.control:
+        return f"{judge.id} (control)"
+    return judge.id
 
 
 def matrix(

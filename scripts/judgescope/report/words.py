@@ -101,7 +101,9 @@ def p_value(value: float) -> str:
 
 def amount(value: float) -> str:
     """Return three significant digits, or a whole number from 100 on."""
-    return count(value) if abs(value) >= 100 else _signed(f"{value:.3g}")
+    if abs(value) >= 100:
+        return count(value)
+    return _signed(f"{value:.3g}")
 
 
 def dollars(price: float) -> str:
@@ -110,7 +112,9 @@ def dollars(price: float) -> str:
     """
     if price >= 1000:
         return count(price)
-    return f"{price:#.2g}" if 0 < price < 0.995 else f"{price:.2f}"
+    if 0 < price < 0.995:
+        return f"{price:#.2g}"
+    return f"{price:.2f}"
 
 
 def count(value: float) -> str:
@@ -147,7 +151,9 @@ def _signed(text: str) -> str:
     """Return the number with a true minus, and no minus on zero."""
     if not text.startswith("-"):
         return text
-    return MINUS + text[1:] if text.strip("-0.,") else text[1:]
+    if text.strip("-0.,"):
+        return MINUS + text[1:]
+    return text[1:]
 
 
 WRITTEN = {

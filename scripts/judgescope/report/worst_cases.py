@@ -408,7 +408,9 @@ def _excerpt(label: str, target: Target, card: PerturbationCard | None) -> Excer
     shortened.
     """
     if target.before is None:
-        pieces = [Piece("same", target.text)] if target.text else []
+        pieces = []
+        if target.text:
+            pieces = [Piece("same", target.text)]
     else:
         pieces = states(target.before, target.text, target.edits, card)[-1]
     changed = target.before not in (None, target.text)

@@ -12,7 +12,6 @@ from math import inf
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 from msgspec import structs
@@ -30,6 +29,7 @@ from enclosed import (
 from judgescope.methods import verdicts
 from judgescope.methods.claims.base import VERDICT
 from judgescope.methods.evaluate import evaluation_data
+from judgescope.methods.score_tables import ScoreTables
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import results
 from judgescope.report.cells import figures
@@ -200,11 +200,11 @@ def test_a_judge_that_is_minus_the_length_holds_no_claim(
         load_yaml(Path("config/config.yaml"))[0], demo, source="config.yaml"
     )
     study = evaluation_data(results.statistics(plan, "verdicts", dataset))
-    assert not isinstance(study.scores, pa.Table)  # a file is read in parts
-    scores = pa.concat_tables(study.scores())
+    scores = study.scores.table()
     longer = scores.filter(pc.field("judge") == "length").to_pylist()
     brevity = [row | {"judge": "brevity", "value": -row["value"]} for row in longer]
-    study = replace(study, scores=table_of("scores", [*scores.to_pylist(), *brevity]))
+    rows = [*scores.to_pylist(), *brevity]
+    study = replace(study, scores=ScoreTables.of_table(table_of("scores", rows)))
     study.spec.judges["brevity"] = structs.replace(
         study.spec.judges["length"], engine="command"
     )

@@ -27,7 +27,12 @@ from judgescope.methods.aligned_values import (
 )
 from judgescope.methods.base import StatisticsSpec
 from judgescope.methods.row_numbers import numbers_of
-from judgescope.methods.score_tables import CellName, ScoredCells, ScoreTables, Unit
+from judgescope.methods.score_tables import (
+    CellName,
+    CellScores,
+    JudgedUnit,
+    ScoreTables,
+)
 from judgescope.perturb.check_languages import unchecked_kind
 from judgescope.schema.rows import AppliesTo, ResultRow
 from judgescope.schema.tables import entries_of
@@ -204,14 +209,14 @@ class EvaluationData:
         return self._cells.values
 
     @cached_property
-    def wrong_verdicts(self) -> dict[CellName, set[Unit]]:
+    def wrong_verdicts(self) -> dict[CellName, set[JudgedUnit]]:
         """Return (perturbation, judge, aspect) -> the texts, or pairs in the order
         shown, of judgments that were not read and count as wrong (`unread: wrong`).
         """
         return self._cells.wrong
 
     @cached_property
-    def _cells(self) -> ScoredCells:
+    def _cells(self) -> CellScores:
         return self.scores.cells()
 
     @cached_property

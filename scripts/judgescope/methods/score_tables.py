@@ -14,15 +14,15 @@ from judgescope.schema.tables import tuples_of
 
 CellName = tuple[str, str, str]
 """Set of texts, judge, aspect (`<aspect>[.<criterion>]`)."""
-Unit = tuple[str, str | None]
+JudgedUnit = tuple[str, str | None]
 """A text, or a pair in the order shown."""
 
 
-class ScoredCells(NamedTuple):
+class CellScores(NamedTuple):
     """The scores of all cells, and which of them stand for replies not read."""
 
     values: dict[CellName, TargetValues]
-    wrong: dict[CellName, set[Unit]]
+    wrong: dict[CellName, set[JudgedUnit]]
     """The texts or pairs whose judgment was not read and counts as wrong."""
 
 
@@ -53,12 +53,12 @@ class ScoreTables:
         """All scores in one table."""
         return pa.concat_tables(self.parts())
 
-    def cells(self) -> ScoredCells:
+    def cells(self) -> CellScores:
         """The scores by cell, and the judgments that count as wrong."""
         import pyarrow.compute as pc  # not for planning
 
         parts: dict[CellName, list[TargetValues]] = {}
-        wrong: dict[CellName, set[Unit]] = {}
+        wrong: dict[CellName, set[JudgedUnit]] = {}
         names = ("perturbation", "judge", "aspect", "criterion")
         last: pa.Array | None = None
         for table in self.parts():
@@ -75,7 +75,7 @@ class ScoreTables:
                     units = tuples_of(marked, ["target", "target_b"])
                     wrong.setdefault(name, set()).update(units)
         values = {name: _one_cell(of_cell) for name, of_cell in parts.items()}
-        return ScoredCells(values, wrong)
+        return CellScores(values, wrong)
 
 
 def _one_cell(parts: Sequence[TargetValues]) -> TargetValues:

@@ -246,10 +246,14 @@ def _where_found(first: str, second: str) -> tuple[str, str] | None:
     (('present', 'absent'), ('detected', 'not detected'))
     """
     found = frozenset({"present", "detected", "found", "flagged", "contained"})
+    done = frozenset({"success", "successful", "succeeded"})
     absent = frozenset({"absent", "clean", "none", "clear"})
     for there, other in ((first, second), (second, first)):
         plain, plain_other = plain_label(there), plain_label(other)
         if plain in found and (plain_other in absent or negates(plain_other, plain)):
+            return there, other
+        # An attack that succeeds is the bad end.
+        if plain in done and goodness(plain_other) < 0:
             return there, other
     return None
 

@@ -322,4 +322,13 @@ bad ar strong: سلبي
 good pl strong: zgadzam zgoda
 good tr strong: katılıyorum olumlu
 bad tr strong: katılmıyorum olumsuz
+fault en strong: hallucinate hallucinates hallucinating violate violates violated
+fault en strong: refuse refuses mislead misleads leaked attack attacks jailbroken
+fault en strong: contradict contradicts offend missing duplicate
+good en strong: approve approved allow allowed
+bad en strong: block remove removed
+good it strong: ottimo
+bad it strong: scarso pessimo
+good pt strong: ótimo
+bad pt strong: péssimo
 """

@@ -120,6 +120,8 @@ def test_letters_are_grades_with_a_remark() -> None:
         (("human_risk", "llm_risk"), ["high", "medium", "low"]),
         (("profanity_human", "profanity_llm"), ["found", "not found"]),
         (("bias (human)", "bias (gpt-4o)"), ["present", "absent"]),
+        (("attack (human)", "attack (judge)"), ["success", "failure"]),
+        (("How often does it mislead? (human)", "gpt-4"), ["always", "often", "never"]),
         (("human_factual_error", "llm_factual_error"), ["yes", "no"]),
     ],
 )
@@ -156,10 +158,11 @@ def test_a_fault_and_a_merit_with_the_same_words_have_different_orders(
 
 
 @pytest.mark.parametrize("answers", [["no", "yes"], ["0", "1"]])
+@pytest.mark.parametrize("asked", ["formal", "attack_success"])
 def test_yes_to_an_unknown_property_is_an_assumption(
-    answers: list[str], tmp_path: Path
+    asked: str, answers: list[str], tmp_path: Path
 ) -> None:
-    headers = ("human_formal", "llm_formal")
+    headers = (f"human_{asked}", f"llm_{asked}")
     draft = audited(labelled(tmp_path / "t.csv", answers, headers=headers))
     assert "it is not known whether" in notes(draft)
     plain = audited(labelled(tmp_path / "t.csv", answers))

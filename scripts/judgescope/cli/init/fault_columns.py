@@ -129,10 +129,13 @@ def asks_for_property(column: str) -> bool:
     (True, True)
     >>> asks_for_property("is_correct_human"), asks_for_property("human_label")
     (False, False)
+    >>> asks_for_property("attack_success")
+    True
     """
     if not PRESENCE.isdisjoint(split_header(column)):
         return True
-    if praises(column):
+    # `attack_success` praises what may be bad.
+    if praises(column) and "fault" not in classes_of(column, ALL_LANGUAGES):
         return False
     ignored = WORDS.general | WORDS.means | WORDS.people | WORDS.ratings | ROLE_NOUNS
     for word in split_header(column):

@@ -105,6 +105,20 @@ TIE_WORDS: Final = frozenset(
         "무승부",
         "동점",
         "تعادل",
+        "égales",
+        "égaux",
+        "iguales",
+        "iguais",
+        "uguali",
+        "одинаковы",
+        "равны",
+        "一样好",
+        "差不多",
+        "同じ",
+        "互角",
+        "비슷",
+        "비슷함",
+        "متساويان",
     }
 )
 """Words for a tie in several languages, as words of a header are compared."""

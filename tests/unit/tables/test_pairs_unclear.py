@@ -179,3 +179,41 @@ def test_a_system_that_stood_on_one_side_is_asked_about(
     with pytest.raises(UnclearColumns) as ended:
         audited(file)
     assert f"column {header}" in ended.value.where
+
+
+def test_numbers_of_both_texts_are_no_judge_beside_one(tmp_path: Path) -> None:
+    more: dict[str, Callable[[int], object]] = {
+        "score_a": lambda at: at % 5 + 3,
+        "score_b": lambda at: at % 3 + 3,
+    }
+    file = compared(tmp_path / "t.csv", ["A", "B", "tie"], more=more)
+    draft = audited(file)
+    assert draft.columns.scored == ["judge_winner"]
+    assert "score_a" in draft.columns.unused
+
+
+def test_the_chosen_system_says_not_who_chose(tmp_path: Path) -> None:
+    more: dict[str, Callable[[int], object]] = {
+        "system_a": lambda at: "x",
+        "system_b": lambda at: "y",
+        "preferred_model": lambda at: "xy"[at // 4 % 2],
+    }
+    draft = audited(compared(tmp_path / "t.csv", ["A", "B"], more=more))
+    assert draft.columns.scored == ["judge_winner"]
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        ["A更好", "B更好", "一样好"],
+        ["A est meilleure", "B est meilleure", "égales"],
+        ["B ist schlechter", "A ist schlechter", "gleich"],
+        ["B es peor", "A es peor", "iguales"],
+        ["Bの方が悪い", "Aの方が悪い", "同じ"],
+    ],
+)
+def test_comparisons_in_other_languages_choose(
+    choices: list[str], tmp_path: Path
+) -> None:
+    draft = audited(compared(tmp_path / "t.csv", choices))
+    assert [row["human_winner"] for row in draft.table.rows[:3]] == [1, 2, 0]

@@ -10,6 +10,7 @@ from judgescope.cli.init.column_values import numbers
 from judgescope.cli.init.guess import MOST_LABELS, guess, longest
 from judgescope.cli.init.rating_columns import ALL, aspect_of, is_judge, words_of
 from judgescope.cli.init.vocabulary import ROLE_NOUNS, WORDS
+from judgescope.core.names import without_accents
 from judgescope.data.column_rows import cells_of
 from judgescope.data.rows import TableRow, word_of
 from judgescope.tables.choices import FIRST, SECOND, SIDES, TIE, TIE_WORDS
@@ -22,7 +23,28 @@ HEADER_SIDES: Final = (*SIDES, ("chosen", "rejected"))
 """Words that distinguish the two texts in the names of columns alone."""
 ARROW: Final = re.compile(r"([^<>=≈~]+)(>{1,3}|<{1,3}|={1,2}|≈|~)([^<>=≈~]+)")
 """A choice that compares the two sides: `A>B`, `A >> B`, `A=B`."""
-WORSE: Final = frozenset({"worse", "weaker"})
+WORSE: Final = frozenset(
+    without_accents(word)
+    for word in {
+        "worse",
+        "weaker",
+        "schlechter",
+        "pire",
+        "peor",
+        "pior",
+        "peggiore",
+        "slechter",
+        "gorszy",
+        "gorsza",
+        "хуже",
+        "更差",
+        "较差",
+        "の方が悪い",
+        "が悪い",
+        "나쁨",
+        "أسوأ",
+    }
+)
 COMPARATIVES: Final = frozenset({"better", "stronger", *WORSE})
 """Words by which a cell compares two sides: `left is much better`."""
 CODES: Final = {FIRST: ["1"], SECOND: ["2"], TIE: ["0"]}
@@ -79,6 +101,19 @@ def unclear_choices(columns: Sequence[str]) -> dict[str, str]:
         if clear and column not in clear and not is_name:
             unclear[column] = why
     return unclear
+
+
+def names_chosen_system(column: str) -> bool:
+    """Return whether a header says that a system was chosen, and not by whom.
+
+    >>> names_chosen_system("chosen_model"), names_chosen_system("model_choice_gpt4")
+    (True, False)
+    """
+    words = {*words_of(column)}
+    systems = {*ROLE_NOUNS["system"]}
+    return bool(words & WORDS.choices and words & systems) and (
+        words <= WORDS.choices | systems | {"by", "the", "name"}
+    )
 
 
 def aspect_named_in(column: str, aspects: Collection[str]) -> str:
@@ -398,7 +433,9 @@ def _meaning(
     arrow = ARROW.fullmatch(word.strip())
     if arrow:
         return _of_arrow(arrow[1], arrow[2], arrow[3])
-    words = words_of(word)
+    # `A更好` names a side before what it says of it.
+    spaced = re.sub(r"(?<=[A-Za-z0-9])(?=[\u3040-\u9fff\uac00-\ud7af])", " ", word)
+    words = words_of(spaced)
     if "equally" in words and len(words) <= 2 * most_words:
         return TIE
     if not COMPARATIVES.isdisjoint(words):

@@ -16,6 +16,7 @@ from judgescope.cli.init.pair_columns import (
     CODES,
     PairColumns,
     aspect_named_in,
+    names_chosen_system,
     unclear_choices,
 )
 from judgescope.cli.init.rating_columns import is_judge, judges_of
@@ -166,12 +167,19 @@ class InitTable:
         english = english_names(self.columns)
         others = []
         for column in free:
-            if is_judge(english.get(column, column)) or column in self.compared_scores:
+            name = english.get(column, column)
+            if is_judge(name) and not names_chosen_system(column):
                 scored.append(column)
-            else:
+            elif column not in self.compared_scores:
                 others.append(column)
+        of_nobody = [name for name in free if name not in {*scored, *others}]
+        if not scored:
+            # Numbers of both texts that nobody else gave are a judge's.
+            scored, of_nobody = of_nobody, []
         unclear = unclear_choices([english.get(name, name) for name in others])
         unused = dict(guessed.unused)
+        why = "others name a judge more clearly"
+        unused |= dict.fromkeys(of_nobody, why)
         for column in others:
             name = english.get(column, column)
             if name in unclear:

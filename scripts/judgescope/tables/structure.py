@@ -153,9 +153,13 @@ def with_listed_words(
             continue
         sizes = {len(cell) for cell in lists}
         repeats = any(len(set(cell)) < len(cell) for cell in lists)
-        if len(sizes) == 1 and repeats and not classes_of(column).get("machine"):
-            size = sizes.pop()
-            split[column] = [f"{column} ({place + 1})" for place in range(size)]
+        if len(sizes) != 1 or not repeats:
+            continue
+        places = range(1, sizes.pop() + 1)
+        if classes_of(column).get("machine"):
+            split[column] = [f"{column} run {place}" for place in places]
+        else:
+            split[column] = [f"{column} ({place})" for place in places]
     return _split(rows, split), split
 
 

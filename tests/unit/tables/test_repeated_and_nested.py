@@ -104,3 +104,14 @@ def test_lists_of_two_answers_are_a_pair_if_they_have_one_order(
     else:
         with pytest.raises(UserError, match="not the two texts"):
             audited(file)
+
+
+def test_lists_of_a_judges_labels_are_draws(tmp_path: Path) -> None:
+    rows = []
+    for at in range(ROWS):
+        row = rated(at)
+        row["gpt"] = [row.pop("judge"), WORDS[at % 3], WORDS[0]]
+        rows.append(row)
+    draft = audited(lines_of(tmp_path / "t.jsonl", rows))
+    assert draft.columns.scored == ["gpt"]
+    assert draft.table.rows[0]["gpt"] == [0, 0, 0]

@@ -53,8 +53,9 @@ def structured(table: InitTable) -> InitTable:
     if split:
         notes = list(table.notes)
         for name, group in split.items():
+            shown = ", ".join(group)
             notes.append(
-                f"column {name}: each cell is a list of labels, of {len(group)} raters"
+                f"column {name}: each cell is a list of labels, read as {shown}"
             )
         columns = columns_of(rows)
         table = replace(table, rows=rows, columns=columns, notes=notes, copied=True)

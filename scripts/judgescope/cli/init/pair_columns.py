@@ -383,8 +383,9 @@ def _codes(
         elif code is None:
             return None
         codes.append(code)
-    # 0 is a tie beside 1 and 2; beside 1 alone it may be the first text.
-    if zeros and not {FIRST, SECOND} <= set(codes):
+    # Beside 1 alone, 0 may be the first text; without two texts, 0 to 2 are scores.
+    has_pair = bool(texts or systems)
+    if zeros and not (has_pair and {FIRST, SECOND} <= set(codes)):
         return None
     for place in zeros:
         codes[place] = TIE

@@ -98,6 +98,8 @@ UNABLE: Final = re.compile(
     r"[\s*_]{0,3}i (?:cannot|can't|can not|won't|am unable to|am not able to) "
     r"(?:really |fairly |actually )?"
     r"(?:rate|score|grade|judge|evaluate|assess|decide|choose|pick|tell)\b"
+    r"(?!(?: (?:it|this|that|the [a-z]{3,15}))? (?:any |much )?"
+    r"(?:higher|lower|better|worse|more|above|below|less)\b)"
 )
 """What takes a verdict back behind any words of a correction."""
 MOST: Final = 50

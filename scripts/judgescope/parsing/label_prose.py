@@ -13,6 +13,7 @@ from judgescope.parsing.rating_grammar import WATCHED, Grammar
 from judgescope.parsing.rating_matches import (
     EDGE,
     EDGE_OR_DOT,
+    end_of_value,
     is_walk,
     match_value,
     rationale_around,
@@ -100,7 +101,9 @@ def _label_in_prose(
     if _is_crossed(match, answer, grammar):
         return contradiction
     judgment = reading_of(form, match, answer, grammar)
-    return ProseVerdict(judgment, None, *match.span())
+    # a bracket behind it may correct it: `Pass (no, fail)`
+    end = end_of_value(match) if form == "bare" else match.end()
+    return ProseVerdict(judgment, None, match.start(), end)
 
 
 def _enumerates(match: re.Match[str], visible: str, grammar: Grammar) -> bool:

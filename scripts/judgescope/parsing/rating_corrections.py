@@ -174,10 +174,29 @@ def _is_taken_back(each: Correction, visible: str, scale: Scale) -> bool:
     """Return whether a correction without a value leaves none."""
     if not scale.words and _TOO_MUCH.match(visible, each.start, each.end):
         return True
+    if each.firm and not each.wish and _ends_in_value(each, visible, scale):
+        return True
     if UNABLE.match(visible, each.start, each.end):
         return True
     nothing = NOTHING.match(visible, each.start, each.end)
     return each.firm and not each.wish and nothing is not None
+
+
+@lru_cache(maxsize=64)
+def _value_at_end(scale: Scale) -> re.Pattern[str]:
+    value = value_pattern(grammar_of(scale).labels, alone=bool(scale.words))
+    value = value.replace("TOP", bound(scale.max))
+    return re.compile(rf":\s{value}[\W_]*\Z")
+
+
+def _ends_in_value(each: Correction, visible: str, scale: Scale) -> bool:
+    """Return whether a correction ends in a value that may be another verdict.
+
+    `Wait, the second claim is false: 3.`
+    """
+    if scale.words or each.end < len(visible):
+        return False
+    return _value_at_end(scale).search(visible, each.start, each.end) is not None
 
 
 def _is_denied(each: Correction, visible: str, scale: Scale) -> bool:

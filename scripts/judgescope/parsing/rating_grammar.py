@@ -205,14 +205,12 @@ def _echo(scale: Scale, labels: dict[str, int]) -> str:
     regarded = r"\s(?:for|on|in)\s(?:[a-z]+\s){0,3}[a-z]+(?:,|;|\sand|\sbut){1,2}\s"
     return (
         rf"(?<![\w.])(?:(?P<scale>{high}[- ]point\b(?:\s+likert)?(?:\s+scale)?"
-        rf"|{low}{gloss}(?:{between}){high}{gloss}{END}"
-        # the top before the value: `5点中4点`, `5 üzerinden 4`
-        rf"|{high}\s{{0,2}}[点點分점]?(?:üzerinden|中的?|満点中?|만점에|में\s?से)"
-        rf"\s{{0,2}}(?=\d)|满分\s?{high}\s?[分点]?\s?,\s?(?=\d))"
+        rf"|{low}{gloss}(?:{between}){high}{gloss}{END})"
         rf"|{DIGITS}(?:(?:-|\.{{2,3}}|…|\s?[–—~]\s?|\s+to\s+){DIGITS}"
         rf"|(?:,\s*{DIGITS})+"
         rf"|(?:[ \t]{{0,4}}[/|\n][ \t]{{0,4}}{DIGITS}){{2,}})"
-        rf"|(?<![\w.]){DIGITS}(?:{SLASH}{DIGITS})?{MARKS}{regarded}(?:an?\s)?{DIGITS}"
+        rf"|(?<![\w.]){DIGITS}(?:{SLASH}{DIGITS})?{MARKS}{regarded}(?:only\s|just\s)?(?:an?\s)?"
+        rf"{DIGITS}"
         rf"(?:{SLASH}{DIGITS})?{MARKS}\s"
         r"(?:for|on|in)\s"
         # `says` and `not` stand in `essays` and `knot`, too

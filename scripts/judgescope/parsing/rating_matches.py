@@ -151,6 +151,12 @@ def start_of_value(match: re.Match[str]) -> int:
     return max(match.start("word"), match.start("label"))
 
 
+def end_of_value(match: re.Match[str]) -> int:
+    """Return where the value of a rating ends, without brackets and marks behind it."""
+    groups = ("number", "word", "label", "half", "top", "percent")
+    return max(match.end(group) for group in groups)
+
+
 def match_value(match: re.Match[str], grammar: Grammar) -> float:
     """Return the number that a rating states, whether or not the scale has it."""
     number, word, label, half = match.group("number", "word", "label", "half")
@@ -202,11 +208,11 @@ def rationale_around(answer: str, start: int, end: int) -> str | None:
     """Return the text around the rating, without its heading, its marks and its
     lead-in.
     """
-    before = answer[:start].rstrip(EDGE)
+    before = answer[:start].rstrip(EDGE) if start else ""
     after = answer[end:].lstrip(EDGE_OR_DOT)
-    if not after:
+    if before and not after:
         before = _without_lead_in(before)
-    if not before.strip(EDGE_OR_DOT):
+    if before and not before.strip(EDGE_OR_DOT):
         before = ""
     rest = (f"{before} {after}" if before and after else before or after).strip()
     first = rest[:1]

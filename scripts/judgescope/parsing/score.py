@@ -40,6 +40,7 @@ from judgescope.parsing.rating_grammar import WATCHED, Grammar, forms_of, gramma
 from judgescope.parsing.rating_matches import (
     SHORT_NAME,
     best_ranked,
+    end_of_value,
     is_walk,
     match_rank,
     match_value,
@@ -231,7 +232,9 @@ def _unlabelled_verdict(
             if unread is not None:
                 return ProseVerdict(Judgment("unparsed", UNREAD), unread)
         judgment = _reading(form, match, answer, visible, seen, grammar)
-        return ProseVerdict(judgment, None, *match.span())
+        # a bracket behind it may correct it: `4 (no, 3)`
+        end = end_of_value(match) if form == "bare" else match.end()
+        return ProseVerdict(judgment, None, match.start(), end)
     listed = overall_in_list(visible, grammar) if seen.several_numbers else None
     if listed is None:
         return ProseVerdict(None)

@@ -129,11 +129,18 @@ def first_echo(folded: str, seen: Glance, signs: EchoSigns, end: int) -> int:
     start = max(0, seen.first - 1)  # `.5` may be the first number
     if (
         not folded.isascii()
-        or signs.digits.search(folded, start)
+        or _has_sign_at_digit(folded, start, seen, signs)
         or _first_sign(folded, seen, signs.words, start, end) >= 0
     ):
         return start if first < 0 else min(start, first)
     return first
+
+
+def _has_sign_at_digit(folded: str, start: int, seen: Glance, signs: EchoSigns) -> bool:
+    """Return whether a digit from `start` on begins a sign; most replies have one."""
+    if seen.lone_digit >= 0:
+        return signs.digits.match(folded, seen.lone_digit) is not None
+    return signs.digits.search(folded, start) is not None
 
 
 @cache
@@ -156,8 +163,9 @@ def _first_sign(
     Only signs between `start` and `end` count.
     """
     first = -1
-    for word in seen.words & signs.keys():
-        sign = signs[word].search(folded, start, end)
+    for word in seen.words:
+        pattern = signs.get(word)
+        sign = pattern and pattern.search(folded, start, end)
         if sign and (first < 0 or sign.start() < first):
             first = sign.start()
     return max(0, first - _BEFORE_WORD) if first >= 0 else -1

@@ -390,7 +390,8 @@ def chosen(
     cannot be read is not replaced by a lower rank. Parts that differ give none.
     """
     statements = list(statements)
-    numbered = _numbered_names(statements) if menu.parts else frozenset()
+    several = menu.parts and len(statements) > 1
+    numbered = _numbered_names(statements) if several else None
     ranked: dict[Rank, list[tuple[Statement, Judgment]]] = {}
     about: list[tuple[Statement, Judgment]] = []
     for statement in statements:
@@ -400,7 +401,7 @@ def chosen(
                 about.append((statement, spoken))
             continue
         rank = rank_of(statement.names, menu.nouns)
-        if statement.names in numbered:
+        if numbered and statement.names in numbered:
             rank = max(rank, Rank.PART)
         if rank is Rank.NEVER or (rank >= Rank.LOOSE and not menu.parts):
             continue
@@ -445,14 +446,26 @@ def _numbered_names(statements: list[Statement]) -> frozenset[tuple[str, ...]]:
 
     `{"model_a_score": 4, "model_b_score": 2}`, `{"score_1": 4, "score_2": 4}`
     """
-    alike: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
-    for statement in statements:
-        folded = tuple(name.lower() for name in statement.names)
-        plain = tuple(_NUMBER_IN_NAME.sub("#", name) for name in folded)
-        if plain != folded:
-            alike.setdefault(plain, set()).add(statement.names)
+    numbered = [each.names for each in statements if _without_numbers(each.names)]
+    if len(numbered) < 2:
+        return frozenset()
+    alike: dict[tuple[str, ...] | None, set[tuple[str, ...]]] = {}
+    for names in numbered:
+        alike.setdefault(_without_numbers(names), set()).add(names)
     several = [names for names in alike.values() if len(names) > 1]
     return frozenset[tuple[str, ...]]().union(*several)
+
+
+@lru_cache(maxsize=4096)
+def _without_numbers(names: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Return names with a sign for their numbers and letters, None without one.
+
+    >>> _without_numbers(("Text_1", "score")), _without_numbers(("score",))
+    (('text_#', 'score'), None)
+    """
+    folded = tuple(name.lower() for name in names)
+    plain = tuple(_NUMBER_IN_NAME.sub("#", name) for name in folded)
+    return None if plain == folded else plain
 
 
 def _is_off_scale_part(statement: Statement, rank: Rank, read: Judgment) -> bool:

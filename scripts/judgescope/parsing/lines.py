@@ -50,6 +50,8 @@ def named(folded: str, start: int = 0) -> list[re.Match[str]]:
     """Return the names with a sign behind them, quoted or not, from `start` on."""
     matches: list[re.Match[str]] = []
     dashed = "-" in folded or "–" in folded or "—" in folded
+    if not (dashed or ":" in folded or "=" in folded or "?" in folded or ">" in folded):
+        return matches
     signs = _SIGN if dashed else _SIGN_WITHOUT_DASH
     for sign in signs.finditer(folded, start):
         begin = sign.start()

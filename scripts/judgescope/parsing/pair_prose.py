@@ -165,10 +165,12 @@ _OF_TEXT = re.compile(rf"\b(?:quality|performance|work|writing|one|{TEXT})\s\w+\
 def _is_within(before: str) -> bool:
     """Return whether something in a text is said to be better, not the text.
 
-    >>> _is_within("the team in"), _is_within("the answer from"), _is_within("so")
-    (True, False, False)
+    before: words that end in one of `_WITHIN`.
+
+    >>> _is_within("the team in"), _is_within("the answer from")
+    (True, False)
     """
-    return before.endswith(_WITHIN) and _OF_TEXT.search(before) is None
+    return _OF_TEXT.search(before) is None
 
 
 def _concluding(folded: str, _tie: str) -> SideInText | None:
@@ -181,7 +183,9 @@ def _concluding(folded: str, _tie: str) -> SideInText | None:
         return None
     if _CLAIMED.search(folded, start, match.start() + 1):
         return None
-    if _is_within(folded[start : match.start()]):
+    if folded.endswith(_WITHIN, start, match.start()) and _is_within(
+        folded[start : match.start()]
+    ):
         return None
     if not unquoted([match], folded):
         return None

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from judgescope.parsing.echo_signs import first_echo
@@ -12,6 +13,7 @@ from judgescope.parsing.quotes import unquoted
 from judgescope.parsing.rating_forms import SIGNS_OF_FORMS
 from judgescope.parsing.rating_grammar import ANSWER, FINAL, Grammar, forms_of
 from judgescope.parsing.rating_matches import best_ranked, match_value
+from judgescope.parsing.rating_patterns import bound
 from judgescope.parsing.tags import blank_signs
 
 _AWARDED = re.compile(
@@ -42,6 +44,8 @@ def visible_text(folded: str, seen: Glance, grammar: Grammar) -> str:
 
 def without_echoes(folded: str, seen: Glance, grammar: Grammar) -> str:
     """Return a folded text with its echoes of the scale hidden (`_hidden`)."""
+    if not folded.isascii():
+        folded = _top_before(grammar.scale.max).sub(_blanks, folded)
     # an echo without a label ends with a number, or with a word directly behind it
     end = len(folded) if grammar.labels else seen.last + _WORD_BEHIND
     start = first_echo(folded, seen, grammar.signs, end)
@@ -53,6 +57,21 @@ def without_echoes(folded: str, seen: Glance, grammar: Grammar) -> str:
         start = echo.end()
     parts.append(folded[start:])
     return "".join(parts)
+
+
+@lru_cache(maxsize=64)
+def _top_before(top: float) -> re.Pattern[str]:
+    """The top of a scale before a value: `5点中4点`, `5 üzerinden 4`."""
+    high = bound(top)
+    return re.compile(
+        rf"(?<![\w.])(?:{high}\s{{0,2}}[点點分점]?"
+        r"(?:üzerinden|中的?|満点中?|만점에|में\s?से)\s{0,2}"
+        rf"|满分\s?{high}\s?[分点]?\s?,\s?)(?=\d)"
+    )
+
+
+def _blanks(match: re.Match[str]) -> str:
+    return " " * len(match[0])
 
 
 def _hidden(echo: re.Match[str]) -> str:
@@ -122,6 +141,10 @@ def starts_of_answers(visible: str, seen: Glance, last: int) -> list[int]:
     if ANSWER not in seen.words:
         return starts
     at = visible.find("answer", 0, last)
+    if FINAL not in seen.words and "<" not in visible:
+        sign = max(visible.rfind(":"), visible.rfind("="))
+        if sign < at:
+            return starts  # most replies name an answer, not theirs
     while at >= 0:
         if at and visible.startswith("<", at - 1):
             starts.append(at)

@@ -20,7 +20,7 @@ freq frequency gap generated hits hops icc impressions iteration iterations kapp
 likes limit logit logits match matched matches mismatch paragraphs param parameter
 parameters params percentile popularity priority prompt proximity quantile quantity
 rarity residual retries retrieved retweets revision revisions round rounds sentences
-set shots size spent split steps tenure tier turns university upvotes version views
+set shots size spent split steps sum tenure tier turns university upvotes version views
 visits weight weights window workload written years
 """
 PROPERTIES: Final = frozenset(_PROPERTIES.split())
@@ -28,7 +28,7 @@ PROPERTIES: Final = frozenset(_PROPERTIES.split())
 agreement of both.
 """
 _VARIANTS: Final = """\
-api base baseline batched beta blind blinded calibrated chat cot current custom default
+api base batched beta blind blinded calibrated chat cot current custom default
 distilled draft ensemble experimental external few final finetuned first flash four fp
 ft full guided high hr improved in instruct internal junior large lead lenient light
 lite live local long loose low max medium mini ml model nano new off offline old on one
@@ -46,8 +46,8 @@ from given global he how i id if is it item liked likert majority mean median mo
 no num numeric of only or orig original out outcome output outputs overall point points
 q quality question rank ranking rate rated raw reconciled reply response responses
 result results review reviewed satisfied scale scaled scoring source sources star stars
-sum summary system systems ten text texts than that the their this thumb thumbs to
-total us value values was what which worst you your
+summary system systems ten text texts than that the their this thumb thumbs to total us
+value values was what which worst you your
 """
 FILLERS: Final = frozenset(_FILLERS.split())
 """Words of a header that add nothing to whose rating it is."""

@@ -6,6 +6,7 @@ people's only if no column has a word for people, a judge's only if its header n
 what people rated or says that it is a rating; it is never one because it is left over.
 """
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
@@ -396,6 +397,8 @@ def _place_left_over(
     for column in candidates:
         is_rating = {"rating", "outcome"} & evidence[column].keys()
         is_of_aspect = _is_of_aspect(aspect_of(column), rated)
+        # `overall` beside `overall_pred`.
+        is_of_aspect = is_of_aspect or of_judges.issuperset(split_header(column))
         if is_rating or is_of_aspect:
             clear.append(column)
         if is_of_aspect or (is_rating and not unexplained(column, of_judges)):
@@ -406,11 +409,10 @@ def _place_left_over(
         if column in clear or of_either or _says_rated(column, of_judges):
             named.append(column)
     chosen = plain or clear or named
-    # A name that is a rater's says nothing of others that may be raters' names, too.
-    if not clear and len(named) < len(candidates) and any(map(names_rater, named)):
-        chosen = named = []
+    # That one names an aspect or a rater says nothing of others.
+    keeps_others = not clear
     for column in candidates:
-        if chosen and column not in chosen:
+        if chosen and column not in chosen and not keeps_others:
             result.unused[column] = NO_SIDE
             continue
         result.people.append(column)
@@ -474,12 +476,25 @@ def _find_judge(
         elif words and {"rating", "outcome"} & evidence[column].keys():
             rating.append(column)
     chosen = named or rating
+    if _are_numbered(chosen):
+        chosen = []  # raters, or draws of one judge
     for column in candidates:
         if column in chosen:
             result.judges.append(column)
             result.why[column] = "the others name people"
         else:
             result.unused[column] = NO_SIDE
+
+
+def _are_numbered(headers: Sequence[str]) -> bool:
+    """Whether two headers are equal but for a number, and have no word for a model.
+
+    >>> _are_numbered(["tone (x1)", "tone (x2)"]), _are_numbered(["tone a", "tone b"])
+    (True, False)
+    """
+    stems = [re.sub(r"\d+", "", header) for header in headers]
+    is_numbered = any(map(str.isdigit, "".join(headers)))
+    return is_numbered and len({*stems}) < len(stems)
 
 
 def _of_one_name(

@@ -13,7 +13,7 @@ person en weak: true user label customer client patient student teacher da esa
 person en weak: expected
 person en strong: mqm hter instructor marker examiner lecturer professor adjudicator
 person en strong: moderator clinician nurse lawyer volunteer proofreader panelist juror
-person en strong: interviewer analyst mos
+person en strong: interviewer analyst mos reader
 person de strong: mensch menschlich menschen experte gutachter annotator bewerter prüfer
 person de strong: fachkraft
 person fr strong: humain humaine expert annotateur évaluateur correcteur
@@ -24,7 +24,7 @@ person ru strong: человек люди эксперт аннотатор ра
 machine en strong: judge llm ai metric auto automatic autorater pred predicted
 machine en strong: prediction model_verdict yhat machine autograder autoeval
 machine en strong: autoscorer autojudge copilot automated autoscore
-machine en strong: autograde autorating
+machine en strong: autograde autorating autograder erater
 machine en weak: eval evaluator grader feedback suggestion bot chatbot scorer
 machine en weak: actual
 machine de strong: ki maschine maschinell automatisch richter modell sprachmodell

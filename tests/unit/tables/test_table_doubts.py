@@ -455,3 +455,37 @@ def test_ratings_of_a_rater_stay_beside_a_property(tmp_path: Path) -> None:
     with pytest.raises(UnclearColumns) as e:
         audited(file)
     assert audited(file, *e.value.options[0].words).columns.rated == ["reviewer"]
+
+
+def test_a_number_beside_an_aspect_is_asked_about(tmp_path: Path) -> None:
+    file = rated(tmp_path / "t.csv", ["tone", "chef", "gpt4"])
+    with pytest.raises(UnclearColumns) as e:
+        audited(file)
+    without, with_it = e.value.options
+    assert audited(file, *without.words).columns.rated == ["tone"]
+    assert audited(file, *with_it.words).columns.rated == ["tone", "chef"]
+
+
+def test_numbered_columns_are_no_judges_of_their_own(tmp_path: Path) -> None:
+    names = ["human_tone", "tone (x1)", "tone (x2)"]
+    with pytest.raises(UnclearColumns):
+        audited(rated(tmp_path / "t.csv", names))
+
+
+def test_an_aspect_of_a_judge_that_nobody_rated_is_not_used(tmp_path: Path) -> None:
+    names = ["annotator_severity", "sentiment_gpt", "severity_gpt"]
+    columns = audited(rated(tmp_path / "t.csv", names)).columns
+    assert columns.judges == {"gpt": {"severity": "severity_gpt"}}
+    assert columns.unused["sentiment_gpt"] == "people did not rate sentiment"
+
+
+def test_overall_ratings_belong_to_overall_scores(tmp_path: Path) -> None:
+    names = ["overall", "creativity", "overall_pred", "creativity_pred"]
+    columns = audited(rated(tmp_path / "t.csv", names)).columns
+    assert columns.rated == names[:2] and columns.scored == names[2:]
+
+
+def test_a_sum_beside_an_average_is_no_rating(tmp_path: Path) -> None:
+    names = ["rating_sum", "rating_avg", "auto_rating"]
+    columns = audited(rated(tmp_path / "t.csv", names)).columns
+    assert columns.rated == ["rating_avg"]

@@ -15,6 +15,7 @@ from judgescope.cli.init.rating_columns import (
     judges_of,
     rating_columns,
     without_brackets,
+    without_unrated,
     words_of,
 )
 from judgescope.cli.init.roles import OTHER_TASK, PAIRED, Guess
@@ -138,6 +139,7 @@ def _guess_in_english(
         text = None  # a column that is named has precedence over a guess from cells
     is_pair = bool(texts or systems)
     judges = judges_of(rating.judges, ratings)
+    judges, unrated = without_unrated(judges)
     return Guess(
         item=item,
         system=None if is_pair else system,
@@ -152,7 +154,7 @@ def _guess_in_english(
         judges={judge: _with_ids(scores) for judge, scores in judges.items()},
         names={slug(name): name for name in ratings if slug(name) != name},
         assumed={**roles.assumed, **rating.assumed},
-        unused=rating.unused,
+        unused=rating.unused | unrated,
         doubtful=rating.doubtful,
         means=bool(rated) and all(map(_is_average, rated)),
         task=_task(columns),

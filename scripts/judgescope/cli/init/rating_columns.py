@@ -444,6 +444,30 @@ def judges_of(
     return judges
 
 
+def without_unrated(
+    judges: Mapping[str, Mapping[str, str]],
+) -> tuple[dict[str, dict[str, str]], dict[str, str]]:
+    """Return the judges without columns of an aspect that people did not rate, and why
+    these are not used: `mood_gpt` beside `tone_gpt`, where people rated the tone.
+    """
+    named = [name for name, scores in judges.items() if "*" not in scores]
+    kept = {}
+    why = {}
+    for judge, scores in judges.items():
+        column = scores.get("*", "")
+        rest = ""
+        for name in named:
+            words = words_of(column)
+            own = words_of(name)
+            if column and {*own} < {*words}:
+                rest = " ".join(word for word in words if word not in own)
+        if rest and names_aspect(rest) and len(scores) == 1:
+            why[column] = f"people did not rate {rest}"
+        else:
+            kept[judge] = dict(scores)
+    return kept, why
+
+
 def _split_name(
     words: list[str], aspects: Iterable[list[str]]
 ) -> tuple[str, list[str]]:

@@ -27,12 +27,7 @@ from judgescope.methods.aligned_values import (
 )
 from judgescope.methods.base import StatisticsSpec
 from judgescope.methods.row_numbers import numbers_of
-from judgescope.methods.score_tables import (
-    CellName,
-    CellScores,
-    JudgedUnit,
-    ScoreTables,
-)
+from judgescope.methods.score_tables import CellName, CellScores, ScoreTables, UnitId
 from judgescope.perturb.check_languages import unchecked_kind
 from judgescope.schema.rows import AppliesTo, ResultRow
 from judgescope.schema.tables import entries_of
@@ -209,7 +204,7 @@ class EvaluationData:
         return self._cells.values
 
     @cached_property
-    def wrong_verdicts(self) -> dict[CellName, set[JudgedUnit]]:
+    def wrong_verdicts(self) -> dict[CellName, set[UnitId]]:
         """Return (perturbation, judge, aspect) -> the texts, or pairs in the order
         shown, of judgments that were not read and count as wrong (`unread: wrong`).
         """

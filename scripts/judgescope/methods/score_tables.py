@@ -14,7 +14,7 @@ from judgescope.schema.tables import tuples_of
 
 CellName = tuple[str, str, str]
 """Set of texts, judge, aspect (`<aspect>[.<criterion>]`)."""
-JudgedUnit = tuple[str, str | None]
+UnitId = tuple[str, str | None]
 """A text, or a pair in the order shown."""
 
 
@@ -22,7 +22,7 @@ class CellScores(NamedTuple):
     """The scores of all cells, and which of them stand for replies not read."""
 
     values: dict[CellName, TargetValues]
-    wrong: dict[CellName, set[JudgedUnit]]
+    wrong: dict[CellName, set[UnitId]]
     """The texts or pairs whose judgment was not read and counts as wrong."""
 
 
@@ -58,7 +58,7 @@ class ScoreTables:
         import pyarrow.compute as pc  # not for planning
 
         parts: dict[CellName, list[TargetValues]] = {}
-        wrong: dict[CellName, set[JudgedUnit]] = {}
+        wrong: dict[CellName, set[UnitId]] = {}
         names = ("perturbation", "judge", "aspect", "criterion")
         last: pa.Array | None = None
         for table in self.parts():

@@ -173,7 +173,23 @@ def _is_within(before: str) -> bool:
     return _OF_TEXT.search(before) is None
 
 
-def _concluding(folded: str, _tie: str) -> SideInText | None:
+_MADE_BETTER = re.compile(
+    rf"\b(?:makes|making)\s(?:the\s)?(?:{TEXT}\s{OPEN}(?P<sided>[ab12])\b"
+    rf"|(?P<placed>{PLACE})\s(?:one|{TEXT})){CLOSE}(?:better|stronger|superior)\b"
+)
+
+
+def _makes_both_better(folded: str) -> bool:
+    """Return whether reasons make each of the texts better, and none decides."""
+    if "mak" not in folded:
+        return False
+    named = (
+        match["sided"] or match["placed"] for match in _MADE_BETTER.finditer(folded)
+    )
+    return len({SIDES[name] for name in named}) > 1
+
+
+def _concluding(folded: str, _tie: str) -> SideInText | str | None:
     """Return the choice with which the last sentence ends."""
     end = len(folded.rstrip(_EDGE))
     first = max(0, end - LONGEST_SENTENCE)
@@ -189,6 +205,8 @@ def _concluding(folded: str, _tie: str) -> SideInText | None:
         return None
     if not unquoted([match], folded):
         return None
+    if _makes_both_better(folded) and _MADE_BETTER.search(folded, start):
+        return "contradiction"
     return SideReading(SIDES[match["sided"] or match["placed"]]), *match.span()
 
 

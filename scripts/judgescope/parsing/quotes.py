@@ -171,6 +171,26 @@ def outside_asides(matches: list[re.Match[str]], folded: str) -> list[re.Match[s
     return _outside(matches, asides(folded))
 
 
+_QUOTED_LINE = re.compile(r"^[ \t]{0,8}>[^\n]*+", re.MULTILINE)
+
+
+def without_quoted_line(folded: str, start: int | None) -> str | None:
+    """Return a text with its quoted lines blanked if one of them has `start`, else
+    None.
+
+    >>> without_quoted_line("> score: 5\\na 2.", 2)
+    '          \\na 2.'
+    >>> without_quoted_line("> a 5\\nscore: 2", 6) is None
+    True
+    """
+    if start is None or ">" not in folded:
+        return None
+    line = folded.rfind("\n", 0, start) + 1
+    if not folded[line:].lstrip(" \t").startswith(">"):
+        return None
+    return _QUOTED_LINE.sub(lambda match: " " * len(match[0]), folded)
+
+
 def text_says(folded: str, start: int) -> bool:
     """Return whether the clause before `start` makes the judged text the speaker.
 

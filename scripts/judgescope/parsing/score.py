@@ -28,7 +28,7 @@ from judgescope.parsing.label_prose import read_label
 from judgescope.parsing.lines import named, value_behind
 from judgescope.parsing.lone_ratings import lone_rating
 from judgescope.parsing.mentions import hide_mentions, hide_withdrawn
-from judgescope.parsing.quotes import outside_asides, unquoted
+from judgescope.parsing.quotes import outside_asides, unquoted, without_quoted_line
 from judgescope.parsing.rated_sides import (
     SCORES_OF_SIDES,
     is_of_one_side,
@@ -155,6 +155,12 @@ def _read_prose(answer: str, grammar: Grammar, *, plain: bool = False) -> ProseV
     if lone is not None:
         return _only_verdict(lone, answer, visible, seen, grammar)
     verdict = _read_visible(answer, visible, seen, grammar)
+    own = without_quoted_line(visible, verdict.start)
+    if own is not None:
+        # `> Rating: 5` of the author, and below it `I give it a 2.`
+        stated = _read_visible(answer, own, seen, grammar)
+        if stated.judgment and stated.judgment.status == "ok":
+            verdict = stated
     return corrected(verdict, answer, visible, seen, grammar)
 
 

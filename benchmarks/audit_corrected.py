@@ -103,6 +103,12 @@ def lines(studies: int) -> Iterator[str]:
         )
 
 
-if __name__ == "__main__":
-    for line in lines(int(sys.argv[1]) if len(sys.argv) > 1 else STUDIES):
+def main() -> None:
+    """Print the table, of as many studies of each world as the command line says."""
+    studies = int(sys.argv[1]) if len(sys.argv) > 1 else STUDIES
+    for line in lines(studies):
         print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()

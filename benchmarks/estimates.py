@@ -138,6 +138,7 @@ def study_of(
                 **rated,
                 "judge": [name] * n,
                 "criterion": pa.nulls(n, pa.string()),
+                "estimator": pa.nulls(n, pa.string()),
                 "value": 0.5 * quality + rng.normal(size=n),
             }
         )

@@ -217,8 +217,10 @@ def test_what_to_do_is_written_for_a_shell_and_names_other_ratings(
 ) -> None:
     lines = [[*row, at + 20] for at, row in zip((3, 9, 4, 4), LINES, strict=True)]
     asked = ("--endpoint", "http://127.0.0.1:9/v1", "--model", "m")
-    refusal = refused(table("article,model,summary,fluency,my sum", lines), *asked)
-    assert "--rating ASPECT=my" not in refusal and "--rating 'ASPECT=my sum'" in refusal
+    refusal = refused(table("article,model,summary,fluency,my mark", lines), *asked)
+    assert (
+        "--rating ASPECT=my" not in refusal and "--rating 'ASPECT=my mark'" in refusal
+    )
     assert "name the ones that do: --rating fluency=fluency" in refusal
 
 

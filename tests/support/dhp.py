@@ -261,7 +261,7 @@ def endpoint(study: Study) -> Iterator[Script]:
         yield script
 
 
-def _without_pins(dataset: str) -> dict[str, Any]:
+def without_pins(dataset: str) -> dict[str, Any]:
     """Return the change of a dataset's card that lets its files be written here."""
     return {"sha256": {}} if dataset in UNPINNED else {}
 
@@ -271,7 +271,7 @@ def few_items(folder: Path, items: int, **keys: Any) -> Study:
     study = Study(folder, shipped("studies", "discernment", data="public", **keys))
     for name in study.keys["datasets"]:
         select = shipped("datasets", name).get("select", {}) | {"n": items}
-        card = study.change("datasets", name, select=select, **_without_pins(name))
+        card = study.change("datasets", name, select=select, **without_pins(name))
         listed = HOME / "config" / "datasets" / f"{name}_files.csv"
         if listed.is_file():  # a list of files lies beside its card
             shutil.copy2(listed, card.parent)
@@ -291,7 +291,7 @@ def main() -> None:
     keys = {"data": "public", "judges": [*judges, *controls]}
     study = Study(folder, shipped("studies", "discernment"), **keys)
     for name in UNPINNED:
-        study.change("datasets", name, **_without_pins(name))
+        study.change("datasets", name, **without_pins(name))
     run_whole(study, endpoint(study))
 
 

@@ -168,7 +168,8 @@ CHANGES = [
         lambda location: location.amend(
             "models", "loop", price={"input": 1, "output": 2}
         ),
-        jobs=CHECK | {"statistics": 2, "tables": 1} | REPORT | CARDS,
+        # what a judge costs, and what should be bought, of each dataset
+        jobs=CHECK | {"statistics": 4, "tables": 1} | REPORT | CARDS,
     ),
     Change(
         "a model's concurrency",

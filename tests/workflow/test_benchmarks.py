@@ -39,6 +39,7 @@ FEW_JOBS = {
     "methods": ["agreement"],
 }
 SMALL: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "audit_corrected": ({}, ["1"]),
     "audits": (
         {"RUNS": 1, "SIZES": [[40, 1.0]], "COMPARED": 40, "LARGE": [40]},
         ["--large"],
@@ -68,6 +69,7 @@ SMALL: dict[str, tuple[dict[str, Any], list[str]]] = {
     "next_texts": ({}, ["2"]),
     "nothing_to_do": ({"RUNS": 1, "STUDY": FEW_JOBS}, []),
     "parsing": ({"LONG": 2_000}, ["20"]),
+    "planted_further": ({}, ["--studies", "2"]),
     "planted_judges": ({}, ["--studies", "1"]),
     "prefixes": ({"ITEMS": 1, "DRAWS": 1}, []),
     "priced": ({"WORDINGS": ["term"], "ITEMS": FEW_ITEMS}, []),
@@ -84,6 +86,8 @@ SERVED = {
     "planted_confidence",
     "planted_controls",
     "planted_drift",
+    "planted_people",
+    "planted_rubrics",
     "planted_page",
     "planted_prompts",
     "planted_tallies",

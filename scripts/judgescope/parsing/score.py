@@ -5,6 +5,7 @@ Structure comes first, then the last labelled rating, then the forms without a l
 """
 
 import re
+from typing import Final
 
 from judgescope.parsing.attribution import is_undecided
 from judgescope.parsing.characters import fold, is_plain
@@ -79,6 +80,8 @@ FEW_WORDS = 2
 """The minimum number of blanks in a value that is a sentence."""
 _RATED_ALONE = re.compile(r"[\W_]*\d(?:\.\d+)?(?:\s?/\s?\d+)?[\W_]*")
 
+_GUILLEMETS: Final = str.maketrans(dict.fromkeys("«»", '"'))
+
 
 @parser("score", 16, needs_scale=True)
 def read_score(text: str, scale: Scale) -> Judgment:
@@ -143,6 +146,8 @@ def _read_prose(answer: str, grammar: Grammar, *, plain: bool = False) -> ProseV
     if scale.words:
         return read_label(answer, folded, grammar)
     if not folded.isascii():
+        # Here alone: in lists of errors a place may be in these marks to be one.
+        folded = folded.translate(_GUILLEMETS)
         folded = stars_as_digits(folded, scale.max)
     seen = glance(folded, WATCHED)
     visible = blank_signs(folded, seen)

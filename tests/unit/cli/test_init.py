@@ -157,7 +157,12 @@ def test_the_cards_say_what_was_guessed_and_never_a_key(
 
 def test_a_table_without_sources_hides_them_from_judges(working_folder: Path) -> None:
     rows = [
-        {"id": f"i{at}", "reply": "words " * 9, "score": at % 5 + 1} for at in range(12)
+        {
+            "id": f"i{at}",
+            "reply": f"reply {at} has " + "words " * 9,
+            "score": at % 5 + 1,
+        }
+        for at in range(12)
     ]
     Path("r.jsonl").write_text("\n".join(map(json.dumps, rows)))
     assert init("r.jsonl", "--yes") == 0

@@ -244,10 +244,10 @@ def _named_by_card(card: object, folder: Path, data: Path) -> Iterator[str]:
             if isinstance(file, cards.Hub):
                 raise NotCovered("a file on a hub")
             if not file.startswith("package:"):
-                for place in places(file, folder, data):
-                    if Path.cwd().is_relative_to(place.absolute()):
+                for location in places(file, folder, data):
+                    if Path.cwd().is_relative_to(location.absolute()):
                         raise NotCovered("a pattern of the working directory")
-                    yield str(place)
+                    yield str(location)
     single = [getattr(card, key, None) for key in FILES_NAMED]
     if isinstance(card, cards.LlamaModel):
         single.append(card.path)
@@ -319,14 +319,14 @@ def _of_search_path() -> Iterator[str]:
 def _state(path: str) -> Iterator[str]:
     """Yield a line for a file, or for a folder and all that is below it."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except FileNotFoundError:
         yield f"{path} is absent"
         return
-    if not stat.S_ISDIR(found.st_mode):
-        yield _line(path, found)
+    if not stat.S_ISDIR(status.st_mode):
+        yield _line(path, status)
         return
-    yield f"{path} {found.st_mode}"
+    yield f"{path} {status.st_mode}"
     for entry in _entries(path):
         if entry.is_dir():
             if entry.is_symlink():
@@ -342,6 +342,6 @@ def _entries(folder: str) -> list["os.DirEntry[str]"]:
         return sorted(entries, key=lambda entry: entry.name)
 
 
-def _line(path: str, found: os.stat_result) -> str:
-    times = f"{found.st_mtime_ns} {found.st_ctime_ns}"
-    return f"{path} {found.st_mode} {found.st_size} {times} {found.st_ino}"
+def _line(path: str, status: os.stat_result) -> str:
+    times = f"{status.st_mtime_ns} {status.st_ctime_ns}"
+    return f"{path} {status.st_mode} {status.st_size} {times} {status.st_ino}"

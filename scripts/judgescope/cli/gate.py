@@ -446,11 +446,11 @@ def as_json(findings: GateFindings) -> dict[str, object]:
                 "statistic": each.floor.statistic,
                 "least": each.floor.least,
                 "outcome": each.outcome.value,
-                "value": each.found.value,
-                "ci_low": each.found.ci_low,
-                "ci_high": each.found.ci_high,
-                "n": each.found.n,
-                "n_missing": each.found.n_missing,
+                "value": each.share.value,
+                "ci_low": each.share.ci_low,
+                "ci_high": each.share.ci_high,
+                "n": each.share.n,
+                "n_missing": each.share.n_missing,
             }
             for each in findings.floors
         ],

@@ -58,8 +58,8 @@ class Floor:
         counted = np.ones(right.size)
         missing = int(self.counted.sum() - read.sum())
         weights = deletions(sources) if sources else None
-        found = share(right, counted, source, weights, missing).estimate
-        return FloorResult(self, found)
+        right_share = share(right, counted, source, weights, missing).estimate
+        return FloorResult(self, right_share)
 
 
 @dataclass(frozen=True)
@@ -67,12 +67,12 @@ class FloorResult:
     """A floor, and the share that a look has there."""
 
     floor: Floor
-    found: Estimate
+    share: Estimate
 
     @property
     def outcome(self) -> Outcome:
         """Whether the interval lies above the floor, below it, or holds it."""
-        low, high = self.found.ci_low, self.found.ci_high
+        low, high = self.share.ci_low, self.share.ci_high
         if low is not None and low >= self.floor.least:
             return Outcome.MEETS
         if high is not None and high < self.floor.least:
@@ -86,13 +86,13 @@ class FloorResult:
         outcome = {Outcome.MEETS: "meets", Outcome.MISSES: "misses"}
         verdict = outcome.get(self.outcome, "cannot tell:")
         number = "no verdict was read"
-        if self.found.value is not None:
-            number = f"{self.found.value:.3f}"
-        if self.found.ci_low is not None and self.found.ci_high is not None:
-            number += f" [{self.found.ci_low:.3f}, {self.found.ci_high:.3f}]"
+        if self.share.value is not None:
+            number = f"{self.share.value:.3f}"
+        if self.share.ci_low is not None and self.share.ci_high is not None:
+            number += f" [{self.share.ci_low:.3f}, {self.share.ci_high:.3f}]"
         return (
             f"{floor.part}: {verdict} {floor.statistic} {floor.least:g}: {number} of "
-            f"{self.found.n} anchors"
+            f"{self.share.n} anchors"
         )
 
 

@@ -160,10 +160,10 @@ def _read_prose(answer: str, grammar: Grammar, *, plain: bool = False) -> ProseV
     if lone is not None:
         return _only_verdict(lone, answer, visible, seen, grammar)
     verdict = _read_visible(answer, visible, seen, grammar)
-    own = without_quoted_line(visible, verdict.start)
-    if own is not None:
+    unquoted_text = without_quoted_line(visible, verdict.start)
+    if unquoted_text is not None:
         # `> Rating: 5` of the author, and below it `I give it a 2.`
-        stated = _read_visible(answer, own, seen, grammar)
+        stated = _read_visible(answer, unquoted_text, seen, grammar)
         if stated.judgment and stated.judgment.status == "ok":
             verdict = stated
     return corrected(verdict, answer, visible, seen, grammar)
@@ -232,12 +232,14 @@ def _unlabelled_verdict(
         if form == "trailing" and is_one_of_bracketed(visible, match, grammar):
             return ProseVerdict(Judgment("unparsed", SEVERAL))
         if form.startswith("named"):
-            whole = overall_of_parts(visible, match, grammar)
-            if whole is None or (whole is match and _has_other_parts(visible, match)):
+            complete = overall_of_parts(visible, match, grammar)
+            if complete is None or (
+                complete is match and _has_other_parts(visible, match)
+            ):
                 both = rates_both_sides(visible)
                 rule = SCORES_OF_SIDES if both else SEVERAL
                 return ProseVerdict(Judgment("unparsed", rule))
-            match = whole
+            match = complete
             behind = start_of_value(match)
             unread = _last_named(visible, behind, seen, short=True)
             if unread is not None:

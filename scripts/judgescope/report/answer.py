@@ -132,9 +132,9 @@ class HeadlineRules(RatingsAndDamage):
             headline = rules[rule]()
             if headline is not None:
                 return headline
-        apart = self.no_ceiling()
-        if apart:
-            return Headline("U5", self.apart_sentence(apart), apart)
+        disagreed = self.no_ceiling()
+        if disagreed:
+            return Headline("U5", self.apart_sentence(disagreed), disagreed)
         return Headline("U", "No number that decides a claim was measured.")
 
 

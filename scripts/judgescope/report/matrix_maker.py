@@ -551,13 +551,13 @@ def _groups(report: Report) -> list[list[ShownJudge]]:
         if not mine:
             continue
         judges = [judge]
-        apart = []
+        separate = []
         for datasets, others in groups:
             if datasets & mine:
                 mine |= datasets
                 judges = [*others, *judges]
             else:
-                apart.append((datasets, others))
-        groups = [*apart, (mine, judges)]
+                separate.append((datasets, others))
+        groups = [*separate, (mine, judges)]
     sorted_groups = [sorted(judges, key=ranked.index) for _, judges in groups]
     return sorted(sorted_groups, key=lambda judges: ranked.index(judges[0]))

@@ -111,9 +111,9 @@ def goodness(label: str) -> int:
         signs = [sign for sign in label if not sign.isspace()]
         total = sum(_sign_of(sign) for sign in signs)
         return (total > 0) - (total < 0)
-    for place, word in enumerate(words):
-        if word in NEGATIONS and place + 1 < len(words):
-            total = _praise(words[:place]) - _praise(words[place + 1 :])
+    for position, word in enumerate(words):
+        if word in NEGATIONS and position + 1 < len(words):
+            total = _praise(words[:position]) - _praise(words[position + 1 :])
             return (total > 0) - (total < 0)
     return _praise(words)
 

@@ -210,14 +210,14 @@ def _people_apart(
 ) -> Iterator[str]:
     """Yield that people are apart on every aspect of the best judge's agreement."""
     agreements = [claim for claim in claims if claim.kind == base.AGREEMENT]
-    apart = [claim for claim in agreements if base.NO_CEILING in claim.codes]
-    if not apart or len(apart) < len(agreements):
+    disagreed = [claim for claim in agreements if base.NO_CEILING in claim.codes]
+    if not disagreed or len(disagreed) < len(agreements):
         return
-    first = apart[0]
+    first = disagreed[0]
     ceiling = ceiling_of(first)
     number = "" if ceiling is None else short(ceiling)
-    aspects = _on(findings, apart).removeprefix(" on ") or "these ratings"
-    about = "" if len(apart) == 1 else cut(first.subject)
+    aspects = _on(findings, disagreed).removeprefix(" on ") or "these ratings"
+    about = "" if len(disagreed) == 1 else cut(first.subject)
     yield sentences.no_ceiling(aspects, number, about)
 
 

@@ -38,10 +38,10 @@ def rubric_scores(report: Report, judges: list[ShownJudge]) -> Iterator[RubricSc
     """Yield the scores of judges, where the table rubrics has them."""
     if TABLE not in report.tables:
         return
-    whole = report.rows(TABLE).where(level="pooled", aspect="", slice="")
-    experts = whole.where(judge=HUMAN, statistic="rubric_score").first
+    complete = report.rows(TABLE).where(level="pooled", aspect="", slice="")
+    experts = complete.where(judge=HUMAN, statistic="rubric_score").first
     for judge in judges:
-        mine = whole.where(judge=judge.id)
+        mine = complete.where(judge=judge.id)
         score = mine.where(statistic="rubric_score").first
         unmet = mine.where(statistic="rubric_score_unmet").first
         error = mine.where(statistic="rubric_error").first

@@ -142,16 +142,16 @@ def _no_ceiling(findings: AuditFindings) -> Iterator[str]:
     """Yield for which aspects no judge can be recommended, and where none is limited
     by a second rating.
     """
-    apart: dict[str, ReportedClaim] = {}
+    disagreed: dict[str, ReportedClaim] = {}
     for claim in findings.all_claims:
         if NO_CEILING in claim.codes:
-            apart.setdefault(claim.subject, claim)
-    if apart:
-        aspects = listed([*apart][:MOST_NAMED])
-        if len(apart) > MOST_NAMED:
-            aspects = f"{len(apart)} aspects"
+            disagreed.setdefault(claim.subject, claim)
+    if disagreed:
+        aspects = listed([*disagreed][:MOST_NAMED])
+        if len(disagreed) > MOST_NAMED:
+            aspects = f"{len(disagreed)} aspects"
         numbers = []
-        for claim in [*apart.values()][:MOST_NAMED]:
+        for claim in [*disagreed.values()][:MOST_NAMED]:
             ceiling = ceiling_of(claim)
             if ceiling is not None:
                 noun = "pair" if claim.kind == PAIRS else "text"

@@ -108,9 +108,9 @@ def _has_unknown_choices(table: InitTable, column: str, english: str) -> bool:
     values = numbers(table.rows, column)
     is_choice = not WORDS.choices.isdisjoint(words_of(english))
     if values is not None:
-        whole = all(float(value).is_integer() for value in values)
+        complete = all(float(value).is_integer() for value in values)
         grades = says_who_chose(english) and bool(values) and min(values) < 0
-        return whole and (is_choice or (grades and max(values) > 0))
+        return complete and (is_choice or (grades and max(values) > 0))
     if profile(table.rows, column).kind != "label" or not says_who_chose(english):
         return False
     words = set[str]()

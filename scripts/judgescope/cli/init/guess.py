@@ -139,7 +139,7 @@ def _guess_in_english(
         text = None  # a column that is named has precedence over a guess from cells
     is_pair = bool(texts or systems)
     judges = judges_of(rating.judges, ratings)
-    judges, unrated = without_unrated(judges)
+    judges, unrated = without_unrated(judges, known)
     return Guess(
         item=item,
         system=None if is_pair else system,

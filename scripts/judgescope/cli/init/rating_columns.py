@@ -445,23 +445,28 @@ def judges_of(
 
 
 def without_unrated(
-    judges: Mapping[str, Mapping[str, str]],
+    judges: Mapping[str, Mapping[str, str]], flagged: Collection[str]
 ) -> tuple[dict[str, dict[str, str]], dict[str, str]]:
     """Return the judges without columns of an aspect that people did not rate, and why
     these are not used: `mood_gpt` beside `tone_gpt`, where people rated the tone.
+
+    flagged: the columns that flags name, whose ratings are not among the judges'.
     """
+    rated = set(chain.from_iterable(map(words_of, flagged)))
     named = [name for name, scores in judges.items() if "*" not in scores]
     kept = {}
     why = {}
     for judge, scores in judges.items():
         column = scores.get("*", "")
-        rest = ""
+        unrated: list[str] = []
         for name in named:
             words = words_of(column)
-            own = words_of(name)
-            if column and {*own} < {*words}:
-                rest = " ".join(word for word in words if word not in own)
-        if rest and names_aspect(rest) and len(scores) == 1:
+            judges_words = words_of(name)
+            if column and {*judges_words} < {*words}:
+                unrated = [word for word in words if word not in judges_words]
+        rest = " ".join(unrated)
+        is_aspect = bool(unrated) and names_aspect(rest) and not rated >= {*unrated}
+        if is_aspect and len(scores) == 1:
             why[column] = f"people did not rate {rest}"
         else:
             kept[judge] = dict(scores)

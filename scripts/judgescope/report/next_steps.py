@@ -1,7 +1,7 @@
 """What to do next: at most four lines, each by a rule from the study's numbers."""
 
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, islice
 from typing import Final
 
 from judgescope.methods.claims import base
@@ -69,11 +69,14 @@ class NextStepRules:
 
     def rules(self) -> list[Iterator[NextStep]]:
         """The rules in their order."""
+        to_use = self.judge_to_use()
         return [
             self.unread(self.judges),
-            # Before what to use: a list of four must not cut a warning off.
+            # What can be done comes first, but a list of four must not cut off where
+            # nothing can be recommended.
+            islice(to_use, 1),
             self.people_apart(self.judges),
-            self.judge_to_use(),
+            to_use,
             self.not_for(self.judges),
             self.position(),
             self.worse_slice(),

@@ -100,11 +100,24 @@ def test_an_installed_library_runs_beside_the_lowest_versions(tmp_path: Path) ->
     assert str(LOWEST_PINS) in ended.stdout and "site-packages" in ended.stdout
 
 
-@pytest.mark.long(105)
+QUICK_TESTS = {
+    "tables and commands": ["tests/unit/cli", "tests/unit/tables"],
+    "the other units": [
+        "tests/unit",
+        "--ignore=tests/unit/cli",
+        "--ignore=tests/unit/tables",
+    ],
+    "all else": ["tests", "--ignore=tests/unit"],
+}
+"""Parts of the tests, each for a process of its own, that take about as long."""
+
+
+@pytest.mark.long(200)
+@pytest.mark.parametrize("part", QUICK_TESTS)
 @pytest.mark.parametrize("minor", OTHERS)
-def test_another_python_passes_the_quick_tests(minor: int) -> None:
-    """The lane is that of `make test-fast`, in one process: collecting takes a tenth of
-    the time.
+def test_another_python_passes_the_quick_tests(minor: int, part: str) -> None:
+    """The lane is that of `make test-fast`, a part in one process: collecting takes a
+    tenth of the time.
 
     So does rewriting assertions.
     """
@@ -118,6 +131,7 @@ def test_another_python_passes_the_quick_tests(minor: int) -> None:
     lane = ["--hypothesis-profile", "quick", "-m", f"not ({separate} or {slower})"]
     lane += ["-p", "no:xdist", "-p", "no:cacheprovider", "--assert=plain"]
     command = [str(built(f".venv-python3.{minor}")), "-m", "pytest", "-q", *lane]
+    command += QUICK_TESTS[part]
     outside = {
         name: value for name, value in os.environ.items() if "PYTEST" not in name
     }

@@ -130,12 +130,12 @@ def snakemake(
         _check_unlock()
         return child_process.run(command)[0]
     # here: `audit` runs nothing
-    from judgescope.cli.finished import Watch, goal_of
+    from judgescope.cli.finished import PlanWatch, goal_of
     from judgescope.cli.live_runs import recorded
 
     goal = goal_of(target, passed)
     name = results_folder(study, passed).name
-    watch = None if goal is None else Watch(study or demo(), name, goal)
+    watch = None if goal is None else PlanWatch(study or demo(), name, goal)
     plan = plan_of_study(study or demo(), passed, drafting=True)
     shown = list[str]()
     if target != "check" and not is_dry(passed):

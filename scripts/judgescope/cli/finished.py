@@ -93,7 +93,7 @@ def goal_of(target: str | Sequence[str], passed: Sequence[str]) -> Goal | None:
     return "all" if "all" in target else None
 
 
-class Watch:
+class PlanWatch:
     """A look at all that a plan follows from, before and after Snakemake."""
 
     def __init__(self, study: Path, name: str, goal: Goal) -> None:

@@ -214,10 +214,10 @@ def is_fault(headers: Collection[str]) -> bool:
 
 
 def _of_two(first: str, second: str, headers: Collection[str]) -> LabelOrder:
-    found = _where_found(first, second) if is_fault(headers) else None
-    if found is not None:
-        remark = f"the header names a fault, so {found[0]} is the bad label"
-        return LabelOrder(found, remark=remark)
+    order = _where_found(first, second) if is_fault(headers) else None
+    if order is not None:
+        remark = f"the header names a fault, so {order[0]} is the bad label"
+        return LabelOrder(order, remark=remark)
     worse = _worse(plain_label(first), plain_label(second))
     if worse is None:
         labels = (first, second)
@@ -245,16 +245,18 @@ def _where_found(first: str, second: str) -> tuple[str, str] | None:
     >>> _where_found("absent", "present"), _where_found("detected", "not detected")
     (('present', 'absent'), ('detected', 'not detected'))
     """
-    found = frozenset({"present", "detected", "found", "flagged", "contained"})
+    detected_words = frozenset({"present", "detected", "found", "flagged", "contained"})
     done = frozenset({"success", "successful", "succeeded"})
     absent = frozenset({"absent", "clean", "none", "clear"})
-    for there, other in ((first, second), (second, first)):
-        plain, plain_other = plain_label(there), plain_label(other)
-        if plain in found and (plain_other in absent or negates(plain_other, plain)):
-            return there, other
+    for present, other in ((first, second), (second, first)):
+        plain, plain_other = plain_label(present), plain_label(other)
+        if plain in detected_words and (
+            plain_other in absent or negates(plain_other, plain)
+        ):
+            return present, other
         # An attack that succeeds is the bad end.
         if plain in done and goodness(plain_other) < 0:
-            return there, other
+            return present, other
     return None
 
 

@@ -340,8 +340,8 @@ def test_a_grader_blind_to_a_single_criterion_is_detected() -> None:
 @pytest.mark.parametrize("defect", [rubrics.LENIENT, rubrics.HARSH], ids=str)
 def test_a_lenient_or_harsh_grader_is_named(defect: Any) -> None:
     """20 studies: found in at least 17 (.95 is not refuted)."""
-    found = 0
+    detected = 0
     for study in range(20):
         planted_rubric = rubrics.rubric(f"test {study}", defect, defect.stated)
-        found += defect.name in rubrics.names_of([*grader_numbers(planted_rubric)])
-    assert found >= 17
+        detected += defect.name in rubrics.names_of([*grader_numbers(planted_rubric)])
+    assert detected >= 17

@@ -35,10 +35,12 @@ def labelled(
         writer = csv.writer(lines)
         writer.writerow(["answer", *headers])
         for at in range(ROWS):
-            place = at % len(human)
-            other = place if drawn.random() < 0.8 else drawn.randrange(len(judge))
+            class_number = at % len(human)
+            other = (
+                class_number if drawn.random() < 0.8 else drawn.randrange(len(judge))
+            )
             text = f"It takes {at} days and {drawn.random()} hours to arrive"
-            writer.writerow([text, human[place], judge[other]])
+            writer.writerow([text, human[class_number], judge[other]])
     return file
 
 

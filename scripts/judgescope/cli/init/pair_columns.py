@@ -373,13 +373,13 @@ def _codes(
     """Return the choices of a column; None if a cell is not a choice."""
     codes: list[int | None] = []
     zeros = []
-    for place, row in enumerate(rows):
+    for position, row in enumerate(rows):
         if is_missing(row.get(column)):
             codes.append(None)
             continue
         code = code_of(row, column, systems, texts)
         if code is None and word_of(row.get(column)) == CODES[TIE][0]:
-            zeros.append(place)
+            zeros.append(position)
         elif code is None:
             return None
         codes.append(code)
@@ -387,8 +387,8 @@ def _codes(
     has_pair = bool(texts or systems)
     if zeros and not (has_pair and {FIRST, SECOND} <= set(codes)):
         return None
-    for place in zeros:
-        codes[place] = TIE
+    for position in zeros:
+        codes[position] = TIE
     return codes
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from numpy.typing import ArrayLike
 
@@ -13,6 +14,7 @@ from dataset_in_memory import Row, row_of, rows_of
 from judgescope import __version__
 from judgescope.methods import agreement, comparison, pairwise, repeatability
 from judgescope.methods.repeatability import CURVE
+from judgescope.methods.score_tables import ScoreTables
 from judgescope.schema.rows import ResultRow
 from judgescope.schema.tables import table_of, write_table
 from judgescope.statistics.reliability import spearman_brown
@@ -245,18 +247,21 @@ def test_every_row_of_every_table_is_signed_and_fits_its_table(tmp_path: Path) -
             assert all(part in row["signature"] for part in values)
 
 
+def reversed_rows(table: pa.Table) -> pa.Table:
+    return table.take(np.arange(table.num_rows)[::-1])
+
+
 @pytest.mark.simulation
 def test_the_order_of_rows_in_the_tables_makes_no_difference_and_the_seed_does() -> (
     None
 ):
     judges = on_clear(good=GOOD["clear"], fair=FAIR["clear"])
     data, other = study(judges), study(judges, seed=8)
-    backwards = {
-        name: table.take(np.arange(table.num_rows)[::-1])
-        for name in ("items", "targets", "ratings", "scores")
-        for table in [getattr(data, name)]
-    }
-    turned = replace(data, **backwards)
+    backwards: dict[str, Any] = {}
+    for name in ("items", "targets", "ratings"):
+        backwards[name] = reversed_rows(getattr(data, name))
+    scores = ScoreTables.of_table(reversed_rows(data.scores.table()))
+    turned = replace(data, scores=scores, **backwards)
     for method in (agreement, comparison):
         assert list(method.rows(turned)) == list(method.rows(data))
     first, second = (

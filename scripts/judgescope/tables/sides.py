@@ -13,12 +13,14 @@ from itertools import combinations, pairwise
 from typing import Final
 
 from judgescope.tables.header_rest import (
+    VARIANTS,
     in_known_script,
     is_general,
     property_in,
     unexplained,
 )
 from judgescope.tables.raters import (
+    is_given_name,
     is_numbered_rater,
     names_aspect,
     names_rater,
@@ -273,19 +275,44 @@ def _property_of(column: str, evidence: ColumnEvidence, shared: Collection[str])
 def _doubt(result: Sides, side: Sequence[str], shared: Collection[str]) -> None:
     """Note the columns of a side with a word that nothing explains, beside others of
     it without one.
+
+    Names of judges and raters are an open set: `judge_copy` beside `judge_gpt4` is
+    assumed to be one, which is said. Without such a pattern the column is doubtful:
+    `judge_cluster` beside `judge`, `expert_shelf` beside `human`.
     """
     rests = {column: unexplained(column, shared) for column in side}
-    if all(rests.values()):
+    clear = [split_header(column) for column in side if not rests[column]]
+    if not clear:
         return
     # `beluga` of `empathy_beluga` is a judge's name where `relevance_beluga` has it.
-    explained = set[str]()
-    for column, rest in rests.items():
-        if not rest:
-            explained.update(split_header(column))
+    explained = set[str]().union(*clear)
     for column, rest in rests.items():
         unknown = [word for word in rest if word not in explained]
-        if unknown and in_known_script(column):
+        if not unknown or not in_known_script(column):
+            continue
+        if any(_names_one_of_its_kind(split_header(column), other) for other in clear):
+            result.why[column] = "its header is like others of that side"
+        else:
             result.doubtful[column] = " ".join(unknown)
+
+
+def _names_one_of_its_kind(words: Sequence[str], other: Sequence[str]) -> bool:
+    """Whether a header begins as another one that goes on with a name.
+
+    >>> _names_one_of_its_kind(["judge", "copy"], ["judge", "gpt4"])
+    True
+    >>> _names_one_of_its_kind(["judge", "copy"], ["judge"])
+    False
+    >>> _names_one_of_its_kind(["judge", "session"], ["judge", "score"])
+    False
+    """
+    if len(words) < 2 or words[0] != other[0]:
+        return False
+    for word in other[1:]:
+        is_model = "machine" in classes_of(word)
+        if is_model or word in VARIANTS or is_given_name(word):
+            return True
+    return False
 
 
 def _place_those_of_both(

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from judgescope.cli.audit.table import draft_of
+from judgescope.cli.init import facts_of
 from judgescope.cli.init.cards import StudyDraft
 from judgescope.cli.init.open_readings import UnclearColumns
 from judgescope.cli.main import command_line
@@ -429,6 +430,26 @@ def test_feedback_of_users_in_an_export_is_peoples(tmp_path: Path) -> None:
     columns = audited(written(tmp_path / "t.csv", rows)).columns
     assert columns.rated == ["feedback.user_score"]
     assert columns.scored == ["feedback.tone"]
+
+
+@pytest.mark.parametrize(
+    ("known", "unknown"),
+    [
+        ("judge_gpt_4o", "judge_zorbo"),
+        ("judge_strict", "judge_quell"),
+        ("llm_claude", "llm_brask"),
+        ("model_llama_70b_score", "model_vimto_score"),
+    ],
+)
+def test_a_judge_with_an_unknown_name_is_assumed_beside_named_ones(
+    known: str, unknown: str, tmp_path: Path
+) -> None:
+    file = rated(tmp_path / "t.csv", ["rater_1", "rater_2", known, unknown])
+    draft = audited(file)
+    assert draft.columns.scored == [known, unknown]
+    assert draft.columns.rated == ["rater_1", "rater_2"]
+    assumed = [text for name, text in facts_of(draft) if name == "Assumed:"]
+    assert len(assumed) == 1 and assumed[0].startswith(f"{unknown} is taken as")
 
 
 @pytest.mark.parametrize(

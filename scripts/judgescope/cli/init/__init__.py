@@ -288,6 +288,7 @@ def _of_several(why: str, columns: Sequence[str]) -> str:
         "its header says": "their headers say",
         "its header may name": "their headers may name",
         "its header names": "their headers name",
+        "its header is": "their headers are",
         "it tells": "they tell",
         "it has": "they have",
     }

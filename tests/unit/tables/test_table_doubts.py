@@ -510,3 +510,25 @@ def test_a_sum_beside_an_average_is_no_rating(tmp_path: Path) -> None:
     names = ["rating_sum", "rating_avg", "auto_rating"]
     columns = audited(rated(tmp_path / "t.csv", names)).columns
     assert columns.rated == ["rating_avg"]
+
+
+@pytest.mark.parametrize("header", ["challenge", "Aufgabe", "tâche", "задание"])
+def test_a_column_with_a_row_of_each_system_for_each_value_is_the_item(
+    header: str, tmp_path: Path
+) -> None:
+    drawn = random.Random(5)
+    rows: list[dict[str, object]] = []
+    for number in range(15):
+        for system in ("alpha", "beta", "gamma"):
+            quality = drawn.randint(1, 5)
+            judged = min(5, max(1, quality + drawn.choice([-1, 0, 1])))
+            scores = {"human_score": quality, "gpt4_score": judged}
+            rows.append({header: f"k{number}", "system": system, **scores})
+    draft = audited(written(tmp_path / "t.csv", rows))
+    assert draft.columns.item == header
+    assert any(text.startswith(header) for _, text in facts_of(draft))
+    # Some texts may be missing; of two rows of a system one may be of anything.
+    part = audited(written(tmp_path / "part.csv", rows[:-3]))
+    assert part.columns.item == header
+    twice = audited(written(tmp_path / "twice.csv", [*rows, rows[0]]))
+    assert twice.columns.item != header

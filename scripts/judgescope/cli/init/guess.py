@@ -23,6 +23,7 @@ from judgescope.cli.init.vocabulary import ROLE_NAMES, ROLE_NOUNS, WORDS
 from judgescope.core.names import slug, without_accents
 from judgescope.data.column_rows import cells_by_row, cells_of, with_names
 from judgescope.data.rows import TableRow
+from judgescope.tables.crossed import crossed_with
 from judgescope.tables.profile import is_design, profile
 from judgescope.tables.words import ALL_LANGUAGES, classes_of, english_names
 
@@ -335,6 +336,10 @@ class _Roles:
             self.take("system", self._system(repeated), why)
         if self.is_open("system") and not self.columns["source"]:
             self._take_numbered_systems(repeated)
+        if self.columns["system"] and self.is_open("source") and self.is_open("item"):
+            why = "its values have a row of each system"
+            free = [name for name in self.remaining(repeated) if not is_judge(name)]
+            self.take("item", crossed_with(rows, free, self.columns["system"]), why)
 
     def _take_target(self) -> None:
         """Take a column named target for the text, if no other column may be it."""

@@ -85,13 +85,13 @@ class Annotation(NamedTuple):
     counts: dict[str, int]
 
 
-@parser("annotation", 14, needs_scale=True)
+@parser("annotation", 15, needs_scale=True)
 def read_verdict_and_errors(text: str, scale: Scale) -> Judgment:
     """Return the result of `read_annotation` as a judgment."""
     return read_annotation(text, scale).judgment
 
 
-@parser("merged", 9, in_cards=False)
+@parser("merged", 10, in_cards=False)
 def read_merged(text: str, _: Scale | None) -> Judgment:
     """Return the errors that a supervisor lists; a supervisor gives no verdict.
 

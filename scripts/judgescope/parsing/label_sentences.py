@@ -17,7 +17,8 @@ _STATED = re.compile(
 )
 """The last sentence of a reply."""
 _PASSES = re.compile(
-    rf"(?:(?:it|this|the {TEXT})(?: (?P<denied>does not|doesn't|did not|didn't)"
+    rf"(?:(?:it|this(?: one)?|the {TEXT})"
+    r"(?: (?P<denied>does not|doesn't|did not|didn't)"
     r"| (?:cannot|can't)(?P<unable>(?= pass))|(?<!\bit)(?<!\bthis) should)?"
     rf" (?P<stem>pass|fail)(?:es|s|ed)?(?: (?:it|this|this one|the {TEXT}))?"
     r"|i(?:'d| would| will|'ll)?(?P<not> not)?(?: have to)?"

@@ -58,12 +58,26 @@ _DENIED = re.compile(
 )
 _IT_IS = re.compile(
     r"\A(?:(?:it|this|that|(?:the|this) (?:answer|text|response|reply|output|claim"
-    r"|statement|summary|sentence))(?:'s| is| was)|is)"
+    r"|statement|summary|sentence))"
+    r"(?:'s| is| was|(?: seems| looks| appears| remains)(?: to be)?)|is)"
     r"(?: an?| the)? ",
 )
+_I_SAY = re.compile(
+    r"\A(?:(?:it is )?borderline,? but )?"
+    r"(?:(?:i|we)(?:'d|'m|'ll| would| will| am)?(?: (?:still|have to|must))?"
+    r" (?:(?:call|find|found|consider|deem|judge|label|mark|classify)"
+    r" (?:it|this|that|(?:the|this) (?:answer|text|response|reply|output|claim"
+    r"|statement|summary|sentence))(?: as| to be)?"
+    r"|(?:go|going) with|choose|pick|vote for|settle on|say"
+    r"|lean(?:ing)? (?:towards?|to))"
+    r"|(?:the|my) (?:verdict|label|answer|decision) (?:has to|must|should|would) be)?"
+    r"(?: an?)? ?"
+)
+"""What a judge may put before its label: `I'd call it toxic`, `I lean towards pass`."""
 _BY_SOURCE = re.compile(
-    r" (?:by|with|to|in) (?:the|its) (?:given |provided |cited |original )?"
-    r"(?:source|document|article|context|text|evidence|passage|reference|facts)\Z"
+    r" (?:by|with|to|in) (?:(?:the|its) (?:given |provided |cited |original )?"
+    r"(?:source|document|article|context|text|evidence|passage|reference|facts)"
+    r"|(?:line|lines|sentence|paragraph|section|page) \d{1,4})\Z"
 )
 """What a label is about: `supported by the source`, `faithful to its context`."""
 _JOINT = re.compile(r"(?<=[^\W_])[\s_-]+(?=[^\W_])")
@@ -213,8 +227,10 @@ def index_of_sentence(bare: str, known: Vocabulary) -> int | None:
     [1, 0, None, 1]
     """
     bare = _BY_SOURCE.sub("", _IT_IS.sub("", bare, count=1))
-    if bare in known.words:
-        return known.words[bare]
+    said = plain_label(_I_SAY.sub("", bare, count=1))
+    for words in (bare, said):
+        if words in known.words:
+            return known.words[words]
     denied = _DENIED.match(bare)
     rest = denied["rest"].strip(_EDGES) if denied else ""
     return other_label(known.words[rest], known) if rest in known.words else None

@@ -57,6 +57,10 @@ _MENTIONS = (
     # `rated 4/5 by critics`
     rf"|(?P<theirs>\b{_NUMBER})(?:/\d{{1,3}}|(?: out)? of \d{{1,3}})?"
     rf"(?: stars| points)? by (?:the |most |many |some )?{_PEOPLE}\b"
+    # `it would be a 4, were it not for the date`, `4 if the date is ignored`
+    rf"|\bwould (?:[a-z']{{1,12}} ){{1,4}}(?P<wished>{_NUMBER})"
+    r"(?:/\d{1,3}|(?: out)? of \d{1,3})?,? (?:were|had|if) (?:it|they|the|not)\b"
+    rf"|(?P<ifs>\b{_NUMBER}) (?:would (?:be|have been) [a-z]{{3,12}} )?if (?:it|the)\b"
     # `from 5 to 2`
     rf"|\b(?:lower|rais|reduc|drop|chang|mov|revis)[a-z]{{0,4}}"
     r"(?: (?:the |my |its )?(?:score|rating|grade|mark|it))? "
@@ -247,7 +251,8 @@ def _hidden(match: re.Match[str]) -> str:
     """Return a mention without its number; a clause of the judge's own stays."""
     if match["between"] and _BREAK.search(match["between"]):
         return match[0]
-    group = next(name for name in ("old", "theirs", "number") if match[name])
+    groups = ("old", "theirs", "wished", "ifs", "number")
+    group = next(name for name in groups if match[name])
     start, end = match.span(group)
     at = start - match.start()
     return match[0][:at] + "#" * (end - start) + match[0][at + end - start :]

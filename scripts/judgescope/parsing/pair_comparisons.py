@@ -5,11 +5,10 @@ from functools import cache
 
 from judgescope.parsing.pair_sides import (
     MARKS,
-    OPEN,
-    PLACE,
-    SIDES,
     TEXT,
     SideReading,
+    side_in,
+    side_slot,
 )
 from judgescope.parsing.quotes import outside_asides, unquoted
 
@@ -78,20 +77,12 @@ _BEHIND = (
 )
 
 
-def _side(name: str) -> str:
-    return (
-        rf"(?:(?:the )?{TEXT}[\s_#-]{{0,2}}{OPEN}(?P<{name}_text>a|b|1|2|one|two)"
-        rf"|(?:the )?(?P<{name}_place>{PLACE})(?: (?:one|{TEXT}))?"
-        rf"|{OPEN}(?P<{name}>a|b))\b{MARKS}"
-    )
-
-
 _COMPARES = (
-    rf"(?:\A|(?<=[.!?;\n]))\s{{0,2}}[*_\"'#>-]{{0,4}}\s?{_LEAD}(?:{_side('left')} "
+    rf"(?:\A|(?<=[.!?;\n]))\s{{0,2}}[*_\"'#>-]{{0,4}}\s?{_LEAD}(?:{side_slot('left')} "
     rf"(?:(?:(?P<better>{_BETTER})|(?P<worse>{_WORSE})|(?P<equal>{_EQUAL})) "
-    rf"(?:{_side('right')}|the other(?: one| {TEXT})?)"
+    rf"(?:{side_slot('right')}|the other(?: one| {TEXT})?)"
     rf"|(?P<best>{_BEST})|(?P<worst>{_WORST})"
-    rf"|and {_side('other')} are (?P<both>{_BOTH})))"
+    rf"|and {side_slot('other')} are (?P<both>{_BOTH})))"
     rf"{_BEHIND}{MARKS}(?:\s?[.!;]{MARKS}|(?=\n)|\s*\Z"
     r"|(?=,? (?:because|since) )|(?=,? as (?!an? [a-z]{3,20}[\W_]*\Z)))"
 )
@@ -133,18 +124,13 @@ def compared(folded: str, _tie: str) -> tuple[SideReading, int, int] | str | Non
 
 def _chosen_side(match: re.Match[str]) -> str | None:
     """Return the side that a sentence chooses; None if it compares one with itself."""
-    left = _named(match, "left")
+    left = side_in(match, "left")
     if match["both"]:
-        return "tie" if _named(match, "other") not in (None, left) else None
-    right = _named(match, "right")
+        return "tie" if side_in(match, "other") not in (None, left) else None
+    right = side_in(match, "right")
     if left is None or right == left:
         return None
     other = "b" if left == "a" else "a"
     if match["equal"]:
         return "tie"
     return left if match["better"] or match["best"] else other
-
-
-def _named(match: re.Match[str], name: str) -> str | None:
-    named = match[f"{name}_text"] or match[f"{name}_place"] or match[name]
-    return SIDES[named] if named else None

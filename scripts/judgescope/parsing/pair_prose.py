@@ -20,6 +20,7 @@ from judgescope.parsing.pair_sides import (
     read_side,
     related_sides,
 )
+from judgescope.parsing.pair_statements import STATED, stated
 from judgescope.parsing.quotes import unquoted
 
 _EDGE: Final = " \t\n.!*_\"'`"
@@ -151,8 +152,8 @@ _OPEN_CASE = re.compile(
 )
 """Words with which a last sentence is not a conclusion."""
 _CLAIMED = re.compile(
-    r"\b(?:claims?|says?|states?|insists|asserts?|argues?|suggests?|thinks?)"
-    r"(?:\s+that)?\s*(?:\Z|(?=\s))"
+    r"\b(?:claims?|says?|states?|insists|asserts?|argues?|suggests?|thinks?|ends|reads)"
+    r"(?:\s+that|:)?\s*(?:\Z|(?=\s))"
 )
 """Words with which a last sentence reports another's choice."""
 
@@ -373,5 +374,6 @@ PROSE_FORMS: Final = (
     ("sentence", sentence),
     (COMPARED, compared),
     ("overall", _overall),
+    (STATED, stated),
 )
 """Rule -> how a choice without a name is found, in order of precedence."""

@@ -48,7 +48,7 @@ _STRONG: Final = frozenset((">>", ">>>", "<<", "<<<", "≫", "≪"))
 _STARTS = re.compile(rf"\s*{OPEN}{SIDE}")
 _AFTER = re.compile(
     rf"{CLOSE}(?:[.,:;!(<}}\n|–—-]|\Z|(?:because|since|as\s+(?:its?|the|this|that)|for"
-    r"|by|with|is)\b|(?:as)\b)"
+    r"|by|with|is)\b|(?:as)\b|over\s)"
 )
 """What may follow a side in a value: "A and B" and "a matter of taste" name none."""
 _BY = r"\s{0,2}(?:and|or|&|/|,\s?(?:and|or)?)\s{0,2}"
@@ -57,6 +57,29 @@ _SIDE = re.compile(SIDE)
 BRACKETS = re.compile(r"\[\[\s{0,3}([^\[\]\n]{1,40}?)\s{0,3}\]\]")
 LONGEST_SENTENCE: Final = 400
 """The maximum number of characters in a sentence that makes a choice."""
+
+
+def side_slot(name: str) -> str:
+    """A pattern of one side in a sentence, whose groups begin with `name`.
+
+    >>> pattern = re.compile(side_slot("left"))
+    >>> match = pattern.fullmatch("assistant b's answer")
+    >>> side_in(match, "left")
+    'b'
+    """
+    return (
+        rf"(?:(?:the )?{TEXT}[\s_#-]{{0,2}}{OPEN}(?P<{name}_text>a|b|1|2|one|two)"
+        rf"|(?:the )?(?P<{name}_place>{PLACE})(?: (?:one|{TEXT}))?"
+        rf"|(?:#|number |no\. )(?P<{name}_number>[12])"
+        rf"|{OPEN}(?P<{name}>a|b))\b{MARKS}(?:'s(?: {TEXT})?)?"
+    )
+
+
+def side_in(match: re.Match[str], name: str) -> str | None:
+    """The side that a slot of a match names, None if the slot is empty."""
+    kinds = (f"{name}_text", f"{name}_place", f"{name}_number", name)
+    named = [match[kind] for kind in kinds if match[kind]]
+    return SIDES[named[0]] if named else None
 
 
 class SideReading(NamedTuple):

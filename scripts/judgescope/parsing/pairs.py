@@ -55,7 +55,7 @@ SHORT_REFUSAL: Final = 300
 """The maximum number of characters of a refusal; longer replies discuss refusals."""
 
 
-@parser("choice", 14, options=("tie",))
+@parser("choice", 15, options=("tie",))
 def read_choice(text: str, _: Scale | None, *, tie: str = "") -> Judgment:
     """Return 1 for A, -1 for B, 0 for a tie; unparsed if no choice is made.
 

@@ -265,7 +265,7 @@ def read_chiang_lee(text: str, _: Scale | None) -> Judgment:
 _RESULT = re.compile(r"\[\s*result\s*\][*_\"'`]*\s*:?", re.IGNORECASE)
 
 
-@parser("result", 15, needs_scale=True)
+@parser("result", 16, needs_scale=True)
 def read_result(text: str, scale: Scale) -> Judgment:
     """Return the rating after the last [RESULT], as judges trained on rubrics write it.
 

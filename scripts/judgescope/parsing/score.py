@@ -83,7 +83,7 @@ _RATED_ALONE = re.compile(r"[\W_]*\d(?:\.\d+)?(?:\s?/\s?\d+)?[\W_]*")
 _GUILLEMETS: Final = str.maketrans(dict.fromkeys("«»", '"'))
 
 
-@parser("score", 16, needs_scale=True)
+@parser("score", 17, needs_scale=True)
 def read_score(text: str, scale: Scale) -> Judgment:
     """Return the last labelled rating; without one, that of the first matching pattern.
 

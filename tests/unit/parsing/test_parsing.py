@@ -273,7 +273,7 @@ def test_a_verdict_is_read_by_a_named_rule(
         "ok",
         value,
         rule,
-        "score@16",
+        "score@17",
     )
 
 
@@ -688,11 +688,11 @@ def test_a_choice_is_read_where_it_is_clear(
 
 def test_the_versions_tell_that_replies_are_read_differently() -> None:
     changed = {
-        "score": 16,
-        "result": 15,
-        "annotation": 14,
-        "merged": 9,
-        "choice": 14,
+        "score": 17,
+        "result": 16,
+        "annotation": 15,
+        "merged": 10,
+        "choice": 15,
         "errors": 6,
     }
     assert {name: PARSERS[name].version for name in changed} == changed

@@ -456,7 +456,7 @@ def test_a_reply_that_is_no_answer_is_not_read(
     assert (parsed.status, parsed.rule) == expected
     assert (parsed.value is None) == (
         expected[0] != "ok"
-    ) and parsed.parser == "score@16"
+    ) and parsed.parser == "score@17"
 
 
 HALVES = Scale(1, 5, 0.5)

@@ -89,7 +89,8 @@ def _sentences(folded: str) -> list[_Sentence]:
             continue
         is_quoted = any(start <= match.start() < end for start, end in quoted)
         if not is_quoted:
-            is_question = match["mark"] == "?"
+            # the mark may be that of a quotation in the reason
+            is_question = match["mark"] == "?" and words.count('"') % 2 == 0
             kept = "" if is_question or len(words) > LONGEST_SENTENCE else words
             is_closed = bool(match["mark"])
             end = match.end("words")
@@ -112,7 +113,7 @@ _ONLY_PARTLY = re.compile(
 def _stated_side(sentence: _Sentence) -> str | None:
     """The side that a sentence states, `contradiction` for two, None for none."""
     words = sentence.words
-    if '"' in words or _ONLY_PARTLY.search(words):
+    if _ONLY_PARTLY.search(words):
         return None
     sides = []
     for clause in [words, *_clauses(words)]:
@@ -191,6 +192,8 @@ def _clause_side(clause: str, is_closed: bool) -> str | None:
     if foreign is not None:
         return foreign
     statement = _REASON.sub("", plain)
+    if '"' in statement:
+        return None
     statement = _DEGREES.sub("", statement)
     statement = _ADVERB_FIRST.sub("", statement, count=1)
     statement = statement.strip(_EDGES)

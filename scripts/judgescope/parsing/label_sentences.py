@@ -13,7 +13,10 @@ from judgescope.parsing.rating_search import ProseVerdict
 _STATED = re.compile(
     rf"(?:\A|[.!?;\n]\s{{0,2}})[\s*_\"']{{0,4}}(?:(?P<lead>{CONCLUSION})"
     rf"(?:,\s|:\s?|\s))?(?:(?:{SURELY}|{FIRMNESS})\s)?"
-    r"(?:an?\s)?(?P<words>(?:[^.!?;:\n\"'`]|(?<=\w)'(?=\w)){2,80}?)[.!*_]*\s*\Z"
+    r"(?:an?\s)?(?P<words>(?:[^.!?;:\n\"'`]|(?<=\w)'(?=\w)){2,80}?)"
+    r"(?:(?:,?\s(?:because|since|as\s(?:it|its|the|this|they|there)|due\sto)\b"
+    r"|:\s(?!not\b|only\b|in\b))"
+    r"[^.!?;\n]{1,200})?[.!*_]*\s*\Z"
 )
 """The last sentence of a reply."""
 _PASSES = re.compile(
@@ -27,6 +30,10 @@ _PASSES = re.compile(
 """`It passes`, `this does not pass`, `I would pass this`. What it should do is open."""
 
 
+_ON_TEXT = re.compile(
+    rf"(?:the|this) (?:student's |model's |assistant's )?(?:{TEXT}|claim|statement) is "
+)
+"""A sentence that names the judged text needs no word of conclusion before it."""
 _CLAUSE = re.compile(r"[.;!?\n]+|,\s(?=not\s)")
 
 
@@ -61,7 +68,7 @@ def label_of_sentence(
     `It is safe.` at the end of a longer reply may be about something in the text.
     """
     # The maximum number of characters of a sentence that states a label.
-    longest = 160
+    longest = 320
     first = max(start, end - longest)
     text = visible[first:end]
     match = _STATED.search(text)
@@ -70,7 +77,7 @@ def label_of_sentence(
     begins = match.start() == 0
     if begins and first > start:  # in the middle of a longer sentence
         return ProseVerdict(None)
-    if match["lead"] is None and not begins:
+    if match["lead"] is None and not begins and not _ON_TEXT.match(match["words"]):
         return ProseVerdict(None)
     known = label_values.vocabulary(grammar.scale)
     words = match["words"].strip()

@@ -57,10 +57,17 @@ _DENIED = re.compile(
     re.DOTALL,
 )
 _IT_IS = re.compile(
-    r"\A(?:(?:it|this|that|(?:the|this) (?:answer|text|response|reply|output|claim"
-    r"|statement|summary|sentence))"
+    r"\A(?:(?:it|this|that|(?:the|this) (?:student's |model's |assistant's )?"
+    r"(?:answer|text|response|reply|output|claim|statement|summary|sentence))"
     r"(?:'s| is| was|(?: seems| looks| appears| remains)(?: to be)?)|is)"
     r"(?: an?| the)? ",
+)
+_DEGREE = re.compile(
+    r"\A(?:fully|completely|entirely|clearly|definitely|indeed|certainly|obviously"
+    r"|absolutely|simply|therefore|thus|overall|hmm|well),? "
+)
+_REASON = re.compile(
+    r"(?:,? (?:because|since|as (?:it|its|the|this|they|there)|due to)\b|: (?!not\b|only\b|in\b|\d)).*\Z"
 )
 _I_SAY = re.compile(
     r"\A(?:(?:it is )?borderline,? but )?"
@@ -68,7 +75,7 @@ _I_SAY = re.compile(
     r" (?:(?:call|find|found|consider|deem|judge|label|mark|classify)"
     r" (?:it|this|that|(?:the|this) (?:answer|text|response|reply|output|claim"
     r"|statement|summary|sentence))(?: as| to be)?"
-    r"|(?:go|going) with|choose|pick|vote for|settle on|say"
+    r"|(?:go|going) with|choose|pick|vote for|settle on|say|think|answer(?: with)?"
     r"|lean(?:ing)? (?:towards?|to))"
     r"|(?:the|my) (?:verdict|label|answer|decision) (?:has to|must|should|would) be)?"
     r"(?: an?)? ?"
@@ -226,9 +233,10 @@ def index_of_sentence(bare: str, known: Vocabulary) -> int | None:
     >>> [index_of_sentence(words, known) for words in sentences]
     [1, 0, None, 1]
     """
-    bare = _BY_SOURCE.sub("", _IT_IS.sub("", bare, count=1))
+    bare = _IT_IS.sub("", _REASON.sub("", bare), count=1)
+    bare = _BY_SOURCE.sub("", bare)
     said = plain_label(_I_SAY.sub("", bare, count=1))
-    for words in (bare, said):
+    for words in (bare, said, _DEGREE.sub("", said, count=1)):
         if words in known.words:
             return known.words[words]
     denied = _DENIED.match(bare)

@@ -134,7 +134,7 @@ FORMS = {
     r"(?:[.,;!](?![^.!?\n]{0,80}\d\s\()|\Z))",
     # `4`, then a new line, a dash or a reason; `4. ...` unless it starts a list
     "leading": r"\AVALUE(?P<unit>\s+(?:points?|stars?)\b)?(?:[ \t]*+[.:]?[ \t]*+\n|"
-    r"\s+[-–—]+\s"
+    r"\s+[-–—]+\s(?!\d{1,4}\s?=)"
     r"|,?\s+(?:because|since|as)\b"
     r"|(?(number)[.:;,)]\s(?!(?s:.*)\d[.)]\s)|(?(unit)[.:;,!][*_]{0,3}\s|(?!)))"
     rf"|(?(number)[-–—]\s(?=[^\d\s])|(?!)))(?!{_LIST})",

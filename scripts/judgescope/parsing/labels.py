@@ -67,7 +67,8 @@ _DEGREE = re.compile(
     r"|absolutely|simply|therefore|thus|overall|hmm|well),? "
 )
 _REASON = re.compile(
-    r"(?:,? (?:because|since|as (?:it|its|the|this|they|there)|due to)\b|: (?!not\b|only\b|in\b|\d)).*\Z"
+    r"(?:,? (?:because|since|as (?:it|its|the|this|they|there)|due to)\b"
+    r"|: (?!not\b|only\b|in\b|\d)).*\Z"
 )
 _I_SAY = re.compile(
     r"\A(?:(?:it is )?borderline,? but )?"

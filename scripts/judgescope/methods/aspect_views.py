@@ -133,7 +133,8 @@ class Answers:
         """
         card = data.spec.judges[judge]
         people = data.spec.aspects[aspect].values
-        draws = None if card.first_draw else draws
+        if card.first_draw:
+            draws = None
         discrete = measures.is_discrete(data, judge, aspect)
         scale = card.grid[aspect]
         means = values

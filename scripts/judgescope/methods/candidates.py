@@ -147,9 +147,10 @@ def candidates_of(data: EvaluationData, sellers: Sellers) -> Iterator[AspectCand
         if not len(data.systems.ratings(aspect)):
             continue
         kind = base.LABELS if aspect in labels else base.AGREEMENT
-        judges = [
-            name for name in data.spec.judges if sellers.passes(name, aspect, kind)
-        ]
+        judges = []
+        for name in data.spec.judges:
+            if sellers.passes(name, aspect, kind):
+                judges.append(name)
         if judges and aspect in labels:
             yield _of_labels(data, aspect, judges, sellers)
         elif judges:
@@ -169,10 +170,14 @@ def _juries(
     alone: judge -> (cases,), all without a value on the same cases; together((members,
     cases)): the values of a jury. A derived judge is in no jury: it is one.
     """
-    candidates = {Candidate((name,)): x for name, x in alone.items()}
+    candidates = {}
+    for name, x in alone.items():
+        candidates[Candidate((name,))] = x
     members = [name for name in alone if name not in data.spec.made_of]
     families = [data.spec.judges[name].family or f"judge {name}" for name in members]
-    made = {frozenset(each.members) for each in data.spec.made_of.values()}
+    made = set()
+    for each in data.spec.made_of.values():
+        made.add(frozenset(each.members))
     for jury in frontier.juries_of(families, odd=odd):
         names = tuple(members[at] for at in jury)
         if frozenset(names) not in made:
@@ -194,7 +199,9 @@ def _cascades(
     cascades = dict[Candidate, Floats]()
     if len(alone) > frontier.MOST_CASCADING:
         return cascades
-    prices = {name: sellers.price(Candidate((name,))) for name in alone}
+    prices = {}
+    for name in alone:
+        prices[name] = sellers.price(Candidate((name,)))
     for cheap, dear in permutations(alone, 2):
         if cheap not in confidence or prices[cheap] >= prices[dear]:
             continue

@@ -156,7 +156,9 @@ def _judge_rows(
     if len(made.others) and chosen_how(data) == "unknown":
         assumed = ASSUMED
     unused = int((weights == 0).sum())
-    how = f"judge not used for {unused} of {weights.size} systems" if unused else ""
+    how = ""
+    if unused:
+        how = f"judge not used for {unused} of {weights.size} systems"
     yield from _best_rows(
         data, judge, aspect, made, means, corrected, clauses(note, how, assumed)
     )
@@ -257,9 +259,9 @@ def system_tables(texts: Mapping[str, RatedTexts], turned: bool) -> SystemTables
     def scores(
         tables: Mapping[str, RatedTexts], sources: Codes, *, of_rated: bool
     ) -> Floats:
-        parts = [
-            tables[name].both if of_rated else tables[name].unrated for name in names
-        ]
+        parts = []
+        for name in names:
+            parts.append(tables[name].both if of_rated else tables[name].unrated)
         return table([(part.judged, part.source) for part in parts], sources)
 
     ratings = [(texts[name].both.rated, texts[name].both.source) for name in names]

@@ -156,9 +156,10 @@ class JudgeComparison:
             for level, names in self.correlations.items():
                 exact = list(names)
                 if weights is self.study.resamples:
-                    exact = [
-                        each for each in names if not self._is_linear((each, level))
-                    ]
+                    exact = []
+                    for each in names:
+                        if not self._is_linear((each, level)):
+                            exact.append(each)
                 if exact:
                     results |= measures.correlated(
                         self.target_set,
@@ -261,12 +262,13 @@ class JudgeComparison:
         So are rank correlations of all texts of many sources.
         """
         statistic, level = measure
-        return (
-            level == POOLED
-            and statistic in RANKED
-            and self.settings.permute == "inputs"
-            and len(self.study.item_order) > MOST_EXACT
-        )
+        if level != POOLED:
+            return False
+        if statistic not in RANKED:
+            return False
+        if self.settings.permute != "inputs":
+            return False
+        return len(self.study.item_order) > MOST_EXACT
 
     def _test(
         self, run: Callable[[permutation.Flips], permutation.PairedTest]
@@ -489,7 +491,9 @@ def rows(data: EvaluationData) -> Iterator[ResultRow]:
         if not data.spec.aspects[aspect].ordered:
             continue  # its scores have no ranks
         compared = JudgeComparison(targets, aspect, judges, flips)
-        pairs = [compared.pair(*names) for names in judges.pairs(compared.scores)]
+        pairs = []
+        for names in judges.pairs(compared.scores):
+            pairs.append(compared.pair(*names))
         for measure in compared.measures:
             yield from compared.rows(measure, pairs)
             if measure not in compared.averaged:

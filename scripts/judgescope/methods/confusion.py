@@ -112,7 +112,9 @@ class Drops:
             [effect == DropExpectation.SAME for effect in expected], dtype=bool
         )
         self.ends = [data.spec.judges[judge].ends[cell.aspect] for cell in pairs]
-        spans = [inf if ends is None else ends[1] - ends[0] for ends in self.ends]
+        spans = []
+        for ends in self.ends:
+            spans.append(inf if ends is None else ends[1] - ends[0])
         self.span = spans[0]
         if len({*self.ends}) > 1:
             # Scales that differ are all known: see `JudgeCells.drops`.
@@ -308,11 +310,10 @@ class JudgeCells:
 
     @cached_property
     def _fdr(self) -> dict[ConfusionCell, float]:
-        wanted = [
-            cell
-            for cell in self.cells
-            if cell.expected == DropExpectation.DROP and cell.pairs
-        ]
+        wanted = []
+        for cell in self.cells:
+            if cell.expected == DropExpectation.DROP and cell.pairs:
+                wanted.append(cell)
         p = np.array([exp(self._log_p[cell]) for cell in wanted])
         adjusted = benjamini_hochberg(p)
         return dict(zip(wanted, adjusted.tolist(), strict=True))
@@ -344,7 +345,9 @@ class JudgeCells:
                 "the judge has a scale in some aspects only, so drops cannot be "
                 "combined"
             )
-        note = f"without {len(gaps)} cells that have no score" if gaps else ""
+        note = ""
+        if gaps:
+            note = f"without {len(gaps)} cells that have no score"
         return Drops(self.study, self.judge, pairs, note)
 
     def _headlines(self) -> Iterator[tuple[str, Estimate]]:
@@ -360,11 +363,10 @@ class JudgeCells:
             method = f"share of wanted drops with p_fdr at most {LEVEL}"
             significant = Estimate(shown, n=len(self._fdr), method=method, note=note)
             yield "s_t_significant_share", significant
-        kept = [
-            cell
-            for cell in self.cells
-            if cell.expected == DropExpectation.SAME and cell.pairs
-        ]
+        kept = []
+        for cell in self.cells:
+            if cell.expected == DropExpectation.SAME and cell.pairs:
+                kept.append(cell)
         if not kept or any(self._margin(cell.aspect) is None for cell in kept):
             return
         verdicts = [self._verdict(cell) for cell in kept]

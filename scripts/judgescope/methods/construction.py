@@ -96,7 +96,10 @@ class ConstructedSet:
         outcomes.
         """
         for k, rating in enumerate(self.spec.classes, start=1):
-            texts = [text for text in self.chosen if text.rating == rating]
+            texts = []
+            for text in self.chosen:
+                if text.rating == rating:
+                    texts.append(text)
             note = f"rated {rating:g}"
             count = Estimate(float(len(texts)), n=len(self.chosen), note=note)
             yield self._row("class_count", count, k=k)
@@ -124,7 +127,10 @@ class ConstructedSet:
             values = [getattr(text, name) for text in self.chosen]
             mean = self._mean(self.chosen, values, described)
             yield self._row(f"anchors_{name}", mean)
-        rated = [text for text in self.candidates if text.margin is not None]
+        rated = []
+        for text in self.candidates:
+            if text.margin is not None:
+                rated.append(text)
         tied = [text.n_tied for text in rated]
         yield self._row("ratings_tied", self._mean(rated, tied, "rated candidates"))
         candidate_of = {text.target: text for text in self.candidates}

@@ -99,7 +99,9 @@ def _people_rows(data: EvaluationData, aspect: str) -> Iterator[ResultRow]:
     two_values = bool(data.spec.aspects[aspect].labels)
     for cell in _cells(people, ends):
         alone = people_alone(cell.raw, cell.ends, two_values=two_values).estimate
-        name = "rated_difference" if cell.raw.difference else "rated_mean"
+        name = "rated_mean"
+        if cell.raw.difference:
+            name = "rated_difference"
         yield data.row(HUMAN, aspect, name, LEVEL, alone, system_subset=cell.name)
 
 

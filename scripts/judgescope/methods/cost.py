@@ -124,7 +124,9 @@ def judge_estimates(
         return estimates(Usage(replies), 0.0, judgments, note)
     usages = [bought.get((name, None), Usage()) for name in asked]
     every = reduce(Usage.plus, usages, Usage())
-    note = "the replies of its members" if judge in data.spec.made_of else ""
+    note = ""
+    if judge in data.spec.made_of:
+        note = "the replies of its members"
     if made.supervised:
         why = (
             "the merging of its members' lists is charged to the model, not to the "
@@ -204,7 +206,9 @@ def _rows_of_all(data: EvaluationData) -> Iterator[ResultRow]:
             unpriced.append(judge or writer or "")
         else:
             total += cost
-    note = f"without {', '.join(unpriced)}: no price" if unpriced else ""
+    note = ""
+    if unpriced:
+        note = f"without {', '.join(unpriced)}: no price"
     # The judge of rows that count every reply of the study once, whoever reads it.
     all_datasets = "all"
     for name, estimate in estimates(reduce(Usage.plus, bought.values()), total):
@@ -219,7 +223,10 @@ def _first_bought(paths: list[str]) -> Iterator[pa.Table]:
     """
     reply = ["key", "draw"]
     columns = SCHEMAS["bought"].names
-    first = [(name, "first") for name in columns if name not in reply]
+    first = []
+    for name in columns:
+        if name not in reply:
+            first.append((name, "first"))
     for low, high in key_ranges(sum(count_rows("bought", path) for path in paths)):
         parts = [read_key_range("bought", path, columns, low, high) for path in paths]
         current = parts.pop().group_by(reply, use_threads=False).aggregate(first)

@@ -40,7 +40,9 @@ def rows(data: EvaluationData) -> Iterator[ResultRow]:
             share = share.with_note(f"replies of several servers: {names}")
         if n_again := again[judge, aspect, perturbation]:
             verb = "reply was" if n_again == 1 else "replies were"
-            because = "because it was" if n_again == 1 else "because they were"
+            because = "because they were"
+            if n_again == 1:
+                because = "because it was"
             share = share.with_note(f"{n_again} {verb} requested again {because} empty")
         counts = counts_by_status(statuses, unread=remedies.get(judge, ""))
         for statistic, estimate in (("coverage", share), *counts):
@@ -109,7 +111,10 @@ def _explained(rules: Counter[str]) -> str:
     """Return the rules or reasons behind a count, the most frequent first."""
     ordered = sorted(rules.items(), key=lambda rule: (-rule[1], rule[0]))
     most_named = 6
-    named = [f"{name} {count}" for name, count in ordered[:most_named] if name]
+    named = []
+    for name, count in ordered[:most_named]:
+        if name:
+            named.append(f"{name} {count}")
     more = len(ordered) - most_named
     return ", ".join(named) + (f", and {more} more" if more > 0 else "")
 

@@ -33,7 +33,10 @@ def rows(data: EvaluationData) -> Iterator[ResultRow]:
         if rated:
             targets = data.rated(judge)[-1]
             each = ((name, targets.scores(judge, name)) for name in data.spec.aspects)
-            scores = {name: values for name, values in each if values is not None}
+            scores = {}
+            for name, values in each:
+                if values is not None:
+                    scores[name] = values
             yield from _pairs(targets, judge, scores, SYSTEMS)
             yield from _with_people(targets, judge, scores)
         if data.spec.perturbed:

@@ -40,7 +40,10 @@ def compared(
     """
     wanted = data.spec.compared
     excluded = data.excluded(texts)
-    judges = [name for name in data.spec.judges if name not in excluded]
+    judges = []
+    for name in data.spec.judges:
+        if name not in excluded:
+            judges.append(name)
     if wanted:
         judges = [name for name in judges if name in wanted]
     yield from combinations(judges, 2)

@@ -357,7 +357,9 @@ class Discerning:
         key = (texts, judge, self.study.items_given(judge, *others))
         if key not in self._cells:
             pairs, absent = pairs_of(self.study, texts, judge, *others)
-            tests = {aspect: self._test(each) for aspect, each in pairs.items()}
+            tests = {}
+            for aspect, each in pairs.items():
+                tests[aspect] = self._test(each)
             if absent:
                 scores = self._absent_scores(absent)
             else:
@@ -409,10 +411,9 @@ class Discerning:
         """
         items = self.study.items_given(judge, *others)
         if (judge, items) not in self._headlines:
-            scores = {
-                name: self._cell(name, judge, *others).scores
-                for name in self.study.perturbed
-            }
+            scores = {}
+            for name in self.study.perturbed:
+                scores[name] = self._cell(name, judge, *others).scores
             self._headlines[judge, items] = self._summarise(scores, len(items))
         return self._headlines[judge, items]
 
@@ -439,7 +440,10 @@ class Discerning:
         for statistic, (score, summarise) in HEADLINES.items():
             by_perturbation = {name: each[score] for name, each in scores.items()}
             all_scores = list(by_perturbation.values())
-            known = [each for each in all_scores if each.estimate.value is not None]
+            known = []
+            for each in all_scores:
+                if each.estimate.value is not None:
+                    known.append(each)
             n = min(each.estimate.n for each in known)
             test = test_of(score, self.method)
             counts = _counts(n, n_items, f"{len(known)} perturbations, {test} p", note)
@@ -508,7 +512,9 @@ def aspect_weights(data: EvaluationData, texts: str) -> tuple[Floats, str, bool]
         shown = ", ".join(f"{name} {weights[name]:g}" for name in named)
         shares = [weights.get(name, 0.0) / plain.count(name) for name in plain]
         return np.array(shares), f"weights {shown}", True
-    lacking = f" ({by_experts.id} has no weights for it)" if by_experts else ""
+    lacking = ""
+    if by_experts:
+        lacking = f" ({by_experts.id} has no weights for it)"
     return np.full(len(aspects), 1 / len(aspects)), f"uniform weights{lacking}", False
 
 

@@ -363,9 +363,9 @@ def _with_averages(
             wordings[split(aspect)[1]].setdefault(where, []).append(result)
         yield from _aspect_rows(ensemble, aspect, each)
     for criterion, by_place in wordings.items():
-        means = {
-            at: mean_over(same, averaged="aspects") for at, same in by_place.items()
-        }
+        means = {}
+        for at, same in by_place.items():
+            means[at] = mean_over(same, averaged="aspects")
         yield from _aspect_rows(ensemble, joined(AVERAGE, criterion), means)
 
 

@@ -95,9 +95,9 @@ def evaluation_data(spec: StatisticsSpec) -> EvaluationData:
         for aspect, total in totals.items():
             judges[judge, aspect] = total
     report = json.loads(Path(files.ingested).read_text(encoding="utf-8"))
-    selected = [
-        report[name] for name in ("sha256", "items", "targets", "originals", "ratings")
-    ]
+    selected = []
+    for name in ("sha256", "items", "targets", "originals", "ratings"):
+        selected.append(report[name])
     return EvaluationData(
         spec=spec,
         items=read_table("items", files.items),

@@ -158,7 +158,9 @@ class EvaluationData:
             facts = self.spec.judges.get(name)
             if facts is not None and facts.cuts:
                 cuts.append(f"{name}: {facts.cuts}")
-        shortened = f"sources shortened for {', '.join(cuts)}" if cuts else ""
+        shortened = ""
+        if cuts:
+            shortened = f"sources shortened for {', '.join(cuts)}"
         return clauses(self._given_note(*judges), shortened)
 
     def _given_note(self, *judges: str) -> str:
@@ -166,7 +168,9 @@ class EvaluationData:
         total = len(self.item_order)
         if given == total:
             return ""
-        both = " that all these judges receive" if len(judges) > 1 else ""
+        both = ""
+        if len(judges) > 1:
+            both = " that all these judges receive"
         return f"computed on a share of the items{both}: {given} of {total}"
 
     def target_set(self, perturbation: str) -> "TargetSet":
@@ -185,7 +189,8 @@ class EvaluationData:
         names = one_array(rows["target"])
         # Nearly always they are sorted, and to sort their texts takes as much memory.
         is_sorted = pc.all(pc.less_equal(names[:-1], names[1:])).as_py()
-        rows = rows if is_sorted else rows.sort_by("target")
+        if not is_sorted:
+            rows = rows.sort_by("target")
         return TargetSet(self, perturbation, rows)
 
     @cached_property
@@ -244,7 +249,8 @@ class EvaluationData:
                 total += n
                 if status != NOT_PLANNED or rule == NO_RECORDED_VALUE:
                     planned += n
-                scored += n if status == "ok" else 0
+                if status == "ok":
+                    scored += n
         lost = (planned - scored) / planned if planned else 0.0
         return lost, planned == total
 
@@ -424,7 +430,10 @@ class EvaluationData:
             "v": __version__,
             "with": ",".join(self.spec.add_ons) or None,
         }
-        known = [f"{name}:{part}" for name, part in parts.items() if part is not None]
+        known = []
+        for name, part in parts.items():
+            if part is not None:
+                known.append(f"{name}:{part}")
         signature = "|".join(known)
         self._signatures[key] = signature
         return signature
@@ -532,7 +541,9 @@ class TargetSet:
         known = self.lengths[np.isfinite(self.lengths)]
         if not known.size:
             return REASONS.no_lengths
-        return REASONS.constant_length if np.ptp(known) == 0 else ""
+        if np.ptp(known) == 0:
+            return REASONS.constant_length
+        return ""
 
     def is_given(self, *judges: str) -> Flags:
         """Return which targets are of items that each of some judges was given."""
@@ -572,7 +583,9 @@ class TargetSet:
         key = ("", split(aspect)[0])  # no judge: people
         if key not in self._arrays:
             raters = self.study.human_ratings.get(key[1], {})
-            rows = [raters[name].aligned(self._ids) for name in sorted(raters)]
+            rows = []
+            for name in sorted(raters):
+                rows.append(raters[name].aligned(self._ids))
             self._arrays[key] = np.reshape(rows, (len(rows), len(self.rows)))
         return self._arrays[key].copy()
 

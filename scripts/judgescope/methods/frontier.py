@@ -85,9 +85,9 @@ class Shop:
 
         Of a cascade the second member has a share of them.
         """
-        prices = [
-            present(self.expenses[member].price.value) for member in candidate.members
-        ]
+        prices = []
+        for member in candidate.members:
+            prices.append(present(self.expenses[member].price.value))
         if candidate.threshold is not None:
             prices[1] *= candidate.passed
         return float(np.sum(prices))
@@ -188,10 +188,11 @@ class Market:
 
     def gain(self, dear: Candidate, cheap: Candidate, sources: Flags) -> Replicated:
         """The quality of one candidate minus that of another, on some sources."""
-        gaps = [
-            base.less(part.on(dear, sources), part.on(cheap, sources), part.gap)
-            for part in self.parts
-        ]
+        gaps = []
+        for part in self.parts:
+            gaps.append(
+                base.less(part.on(dear, sources), part.on(cheap, sources), part.gap)
+            )
         return self._mean(gaps)
 
     def _mean(self, each: Sequence[Replicated]) -> Replicated:
@@ -365,17 +366,18 @@ def _error_rows(
     data: EvaluationData, part: AspectCandidates, jury: Candidate
 ) -> Iterator[ResultRow]:
     """Yield what the members' errors have in common, on any scale."""
-    each = [
-        error_correlation(
-            part.values[Candidate((first,))],
-            part.values[Candidate((second,))],
-            present(part.people),
-            part.source,
-            weights=data.weights,
-            one_scale=False,
+    each = []
+    for first, second in combinations(jury.members, 2):
+        each.append(
+            error_correlation(
+                part.values[Candidate((first,))],
+                part.values[Candidate((second,))],
+                present(part.people),
+                part.source,
+                weights=data.weights,
+                one_scale=False,
+            )
         )
-        for first, second in combinations(jury.members, 2)
-    ]
     mean = mean_over(each, averaged="pairs of members")
     numbers = {
         "error_correlation_mean": mean,

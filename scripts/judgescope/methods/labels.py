@@ -54,9 +54,10 @@ NO_VOTES: Final = (
 
 def label_aspects(data: EvaluationData) -> list[str]:
     """Return the aspects that people rate by labels alone."""
-    labelled_aspects = [
-        name for name, scale in data.spec.aspects.items() if scale.labels
-    ]
+    labelled_aspects = []
+    for name, scale in data.spec.aspects.items():
+        if scale.labels:
+            labelled_aspects.append(name)
     return [name for name in labelled_aspects if len(data.systems.ratings(name))]
 
 
@@ -118,7 +119,9 @@ def _labels_of(
             codes = np.where(np.isnan(scores), np.nan, scores >= card.threshold)
             return codes, f"threshold {card.threshold:g}"
         codes, chosen = cross_fitted(gold, scores, targets.source)
-        ends = f"{chosen.min():.4g} to {chosen.max():.4g}" if chosen.size else "none"
+        ends = "none"
+        if chosen.size:
+            ends = f"{chosen.min():.4g} to {chosen.max():.4g}"
         return codes, f"threshold chosen leaving each source out: {ends}"
     # A decision between labels is a label; only those between numbers are means.
     weighted = card.weighted and card.engine != "systemone"

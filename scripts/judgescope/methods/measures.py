@@ -242,7 +242,9 @@ def is_discrete(data: EvaluationData, judge: str, aspect: str) -> bool:
     """
     card = data.spec.judges[judge]
     people = data.spec.aspects[aspect]
-    return card.discrete or bool(people.labels and card.grid[aspect] == people.values)
+    if card.discrete:
+        return True
+    return bool(people.labels and card.grid[aspect] == people.values)
 
 
 def on_their_scale(data: EvaluationData, judge: str, aspect: str) -> bool:
@@ -318,7 +320,9 @@ def replacement(
         unit=rule.unit,
     )
     if rule.ordered is not None:
-        how = "closeness by RMSE" if by_distance else "closeness by equal ratings"
+        how = "closeness by equal ratings"
+        if by_distance:
+            how = "closeness by RMSE"
         rate = rate.with_method(how)
         advantage = advantage.with_method(how)
     yield ("alt_test_winrate", POOLED), rate
@@ -467,11 +471,10 @@ def human_agreement(targets: TargetSet, aspect: str) -> NamedEstimates:
             REASONS.continuous if classes is None and not interval else ""
         )
         domain = None if interval else classes
-        agreement = (
-            study.undefined(why)
-            if why
-            else alpha(targets, ratings, domain, measurement)
-        )
+        if why:
+            agreement = study.undefined(why)
+        else:
+            agreement = alpha(targets, ratings, domain, measurement)
         yield (f"alpha_{measurement}", POOLED), agreement.estimate
     if no_agreement or len(ratings) > LARGEST_CEILING:
         return

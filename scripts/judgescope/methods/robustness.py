@@ -314,10 +314,9 @@ def _alpha_rows(
         else:
             joint = measures.alpha(targets, np.vstack([people, scores]), classes)
             pair = measures.alpha(targets, np.stack([gold.values, scores]), classes)
-            each = [
-                measures.alpha(targets, np.stack([rater, scores]), classes)
-                for rater in people
-            ]
+            each = []
+            for rater in people:
+                each.append(measures.alpha(targets, np.stack([rater, scores]), classes))
             joint = joint.with_method(f"of {len(people)} raters and the judge")
             pair = gold.named(pair)
             mean = mean_over(each, averaged="pairs of the judge and a rater")
@@ -386,7 +385,8 @@ def _mean(
     ends: Bounds | None = SHARE,
 ) -> Replicated:
     """Return the mean of the values that rated texts have, or of those `used`."""
-    used = ~np.isnan(values) if used is None else used
+    if used is None:
+        used = ~np.isnan(values)
     return clustered_mean(
         values[used], data.systems.source[used], data.weights, ends=ends
     )

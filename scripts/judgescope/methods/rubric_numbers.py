@@ -313,11 +313,10 @@ def _systems(rubric: Rubric) -> Iterator[RubricNumber]:
             continue
         unknown = np.full(sample.n, np.nan), np.full(sample.others.size, np.nan)
         why = why_refused(sample, *unknown)
-        estimate = (
-            Estimate.undefined(f"not corrected: {why}", n=sample.n)
-            if why
-            else corrected_mean(sample, (0.0, 1.0)).estimate
-        )
+        if why:
+            estimate = Estimate.undefined(f"not corrected: {why}", n=sample.n)
+        else:
+            estimate = corrected_mean(sample, (0.0, 1.0)).estimate
         yield RubricNumber("corrected_mean", BY_SYSTEM, estimate, system=system)
         if not why:
             uncorrected = uncorrected_mean(sample, (0.0, 1.0))
@@ -445,7 +444,9 @@ def _too_few(truth: Floats, verdict: Floats, source: Codes) -> str:
     if label is None:
         return ""
     mine = both & (truth == label)
-    outcome = "right" if (verdict == truth)[mine].all() else "wrong"
+    outcome = "wrong"
+    if (verdict == truth)[mine].all():
+        outcome = "right"
     name = "met" if label else "unmet"
     return f"too few: all {int(mine.sum())} verdicts on {name} are {outcome}"
 

@@ -193,7 +193,9 @@ def _as_rows(
     criteria = [*points]
     for number in numbers:
         columns: AppliesTo = {}
-        aspect = "" if number.criterion is None else criteria[number.criterion]
+        aspect = ""
+        if number.criterion is not None:
+            aspect = criteria[number.criterion]
         if number.system is not None:
             columns["system_subset"] = rubric.systems[number.system]
         if number.theme:

@@ -134,11 +134,9 @@ def _numbers(
         yield f"slice_shrunk_{result.statistic}", toward
     if gap is None:
         return
-    note = (
-        "slice minus the mean of the other systems' own numbers"
-        if result.column == BuiltInColumn.SYSTEM and result.level == POOLED
-        else ""
-    )
+    note = ""
+    if result.column == BuiltInColumn.SYSTEM and result.level == POOLED:
+        note = "slice minus the mean of the other systems' own numbers"
     yield f"slice_gap_{result.statistic}", gap.estimate.with_note(note)
     if np.isfinite(p_holm):
         test = Estimate(p_holm, n=n, method="Holm over the judge's slices")
@@ -157,7 +155,9 @@ def _away(
         pooled = of_all.value
         if pooled is not None and all_point_away(pooled, values, each.chance):
             without = int(np.isnan(values).sum())
-            counted = f" ({without} without a number left out)" if without else ""
+            counted = ""
+            if without:
+                counted = f" ({without} without a number left out)"
             yield (
                 f"warning: every slice of {column} points the other way than all texts"
                 f"{counted}"
@@ -169,7 +169,9 @@ def _slices(
 ) -> list[SliceResult]:
     """Return the results of a column's values, sorted; all of one level."""
     values = np.array(column.values, dtype=object)
-    members = {name: values == name for name in sorted({*column.values} - {""})}
+    members = {}
+    for name in sorted({*column.values} - {""}):
+        members[name] = values == name
     within = all(_level_within(data, each, mine) for mine in members.values())
     number = each.number
     statistic = each.statistic
@@ -183,7 +185,9 @@ def _slices(
     by_member = column.name == BuiltInColumn.SYSTEM and level == POOLED
 
     def why_not(cases: Flags) -> str:
-        rest = "" if by_member else _settled(each, every & ~cases, " of the rest")
+        rest = ""
+        if not by_member:
+            rest = _settled(each, every & ~cases, " of the rest")
         return _too_few(each, cases) or _settled(each, cases) or rest
 
     by_slice = against_rest(
@@ -239,7 +243,9 @@ def _settled(each: DecidingNumber, cases: Flags, whose: str = "") -> str:
     if label is None:
         return ""
     mine = np.isfinite(verdicts) & (gold == label)
-    verdict = "right" if (verdicts == gold)[mine].all() else "wrong"
+    verdict = "wrong"
+    if (verdicts == gold)[mine].all():
+        verdict = "right"
     name = each.texts.scale.labels[label]
     return f"too few: all {int(mine.sum())} texts{whose} labelled {name} are {verdict}"
 
@@ -320,11 +326,10 @@ def _as_slices(values: dict[str, object]) -> dict[str, str]:
     distinct = {str(value).strip() for value in values.values()}
     if 2 <= len(distinct) <= MOST_VALUES:
         return {item: str(value).strip() for item, value in values.items()}
-    numbers = [
-        float(value)
-        for value in values.values()
-        if isinstance(value, int | float) and not isinstance(value, bool)
-    ]
+    numbers = []
+    for value in values.values():
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            numbers.append(float(value))
     if len(distinct) < 2 or len(numbers) < len(values):
         return {}
     lowest = ("lowest third", "middle third", "highest third")

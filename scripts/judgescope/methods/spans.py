@@ -103,9 +103,10 @@ def annotations_of(
     data: EvaluationData,
 ) -> list[tuple[tuple[str, str, str], "Annotations"]]:
     """Return ((judge, aspect, set of texts), the annotations of this cell), sorted."""
-    derived = {
-        name for name, card in data.spec.judges.items() if card.engine == "derived"
-    }
+    derived = set()
+    for name, card in data.spec.judges.items():
+        if card.engine == "derived":
+            derived.add(name)
     cells: dict[tuple[str, str, str], list[MarkedJudgment]] = defaultdict(list)
     table = read_table("marked", present(data.spec.marked))
     for row in convert(table.to_pylist(), list[MarkedJudgment]):
@@ -130,10 +131,9 @@ class Annotations:
         self.noted = COUNTED if derived else (*COUNTED, *CONTRADICTIONS)
         targets = data.targets["target"].to_pylist()
         items = data.targets["item"].to_pylist()
-        source_of = {
-            target: data.item_order[item]
-            for target, item in zip(targets, items, strict=True)
-        }
+        source_of = {}
+        for target, item in zip(targets, items, strict=True):
+            source_of[target] = data.item_order[item]
         self.parsed = list[MarkedJudgment]()
         self.lost = list[tuple[str, int]]()
         """The text of each annotation that was not parsed, and the code of its item."""

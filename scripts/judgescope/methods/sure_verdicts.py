@@ -92,9 +92,10 @@ def one_verdict(draws: Sequence[Said], *, equal: bool = False) -> Said:
     if not read or 2 * read < len(draws):
         return nothing
     votes_of_mode = max(map(len, by_verdict.values()))
-    leading = [
-        value for value, each in by_verdict.items() if len(each) == votes_of_mode
-    ]
+    leading = []
+    for value, each in by_verdict.items():
+        if len(each) == votes_of_mode:
+            leading.append(value)
     if len(leading) > 1:
         return nothing
     [verdict] = leading
@@ -114,10 +115,9 @@ def of_texts(
     card = study.spec.judges[judge]
     ratings = targets.ratings(aspect)
     equal = card.confidence == DRAWS
-    each = [
-        one_verdict(answers.get((target, None), ()), equal=equal)
-        for target in targets.targets
-    ]
+    each = []
+    for target in targets.targets:
+        each.append(one_verdict(answers.get((target, None), ()), equal=equal))
     verdict = np.array([answer.verdict for answer in each])
     sure = np.array([answer.confidence for answer in each])
     if scale.labels:
@@ -171,13 +171,12 @@ def of_pairs(
             (one_verdict(answers.get((first, second), ()), equal=equal), 1.0),
             (one_verdict(answers.get((second, first), ()), equal=equal), -1.0),
         ]
-        shown = [
-            Said(sign * answer.verdict, answer.confidence)
-            for (answer, sign), texts in zip(
-                orders, ((first, second), (second, first)), strict=True
-            )
-            if texts in answers
-        ]
+        shown = []
+        for (answer, sign), texts in zip(
+            orders, ((first, second), (second, first)), strict=True
+        ):
+            if texts in answers:
+                shown.append(Said(sign * answer.verdict, answer.confidence))
         verdicts.append(joined_orders(shown))
     verdict = np.array([answer.verdict for answer in verdicts])
     sure = np.array([answer.confidence for answer in verdicts])
@@ -205,10 +204,11 @@ def joined_orders(shown: Sequence[Said]) -> Said:
         return Said(0.0, float(np.mean([answer.confidence for answer in shown])))
     if any(answer.verdict == 0 for answer in shown):
         return nothing
-    chances = [
-        answer.confidence if answer.verdict > 0 else 1 - answer.confidence
-        for answer in shown
-    ]
+    chances = []
+    for answer in shown:
+        chances.append(
+            answer.confidence if answer.verdict > 0 else 1 - answer.confidence
+        )
     chance = round(float(np.mean(chances)), 12)
     if chance == 0.5:
         return nothing

@@ -48,7 +48,9 @@ def rows(data: EvaluationData) -> Iterator[ResultRow]:
     ordered = _ordered(data)
     makers = chain.from_iterable(CLAIMS.load(it).makers for it in data.spec.claims)
     for claims_of in makers:
-        seen = data if hasattr(claims_of, unordered_too.__name__) else ordered
+        seen = ordered
+        if hasattr(claims_of, unordered_too.__name__):
+            seen = data
         for made in claims_of(seen):
             if isinstance(made, Claim):
                 claims.append(made)
@@ -67,9 +69,10 @@ def _handed_over(claims: list[Claim]) -> Iterator[Claim]:
 
 def _ordered(data: EvaluationData) -> EvaluationData:
     """Return the study without aspects whose labels have no order."""
-    aspects = {
-        name: scale for name, scale in data.spec.aspects.items() if scale.ordered
-    }
+    aspects = {}
+    for name, scale in data.spec.aspects.items():
+        if scale.ordered:
+            aspects[name] = scale
     if len(aspects) == len(data.spec.aspects):
         return data
     return replace(data, spec=structs.replace(data.spec, aspects=aspects))
@@ -144,11 +147,11 @@ def _claims_of_bar(
 
 def _on_same_texts(first: ResultRow, second: ResultRow) -> bool:
     """Return whether two rows are on the same aspect, wording and systems."""
-    return (
-        first["aspect"] == second["aspect"]
-        and first.get("criterion") == second.get("criterion")
-        and first.get("system_subset") == second.get("system_subset")
-    )
+    if first["aspect"] != second["aspect"]:
+        return False
+    if first.get("criterion") != second.get("criterion"):
+        return False
+    return first.get("system_subset") == second.get("system_subset")
 
 
 def _in_ratings(data: EvaluationData, claim: Claim, aspect: str, texts: int) -> Claim:
@@ -212,7 +215,9 @@ def _bar_claim(
     outcome = on_bar(estimate, bar.bar, at_most=at_most)
     no_interval = estimate.value is not None and estimate.ci_low is None
     reasons: tuple[str, ...] = ("no_interval",) if no_interval else ()
-    lost = 0.0 if counted else _lost(data, judge, aspect, sets)
+    lost = 0.0
+    if not counted:
+        lost = _lost(data, judge, aspect, sets)
     if lost > LOSS.worst_case and not _holds(bar, estimate, lost, outcome):
         outcome = Outcome.CANNOT_TELL
         reasons = (*reasons, LOST)

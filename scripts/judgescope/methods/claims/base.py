@@ -286,7 +286,9 @@ def p_below(result: Replicated, null: float) -> float:
     """The one-sided p of a truth below the null, NaN where there is no test."""
     scale = result.scale
     # A value turned round lies on the same scale: 1 - v of a share, -v of the others.
-    turn = 1.0 if scale.kind in ("logit", "binomial") else 0.0
+    turn = 0.0
+    if scale.kind in ("logit", "binomial"):
+        turn = 1.0
     ends = result.ends
     if ends is not None:
         ends = (turn - ends[1], turn - ends[0])

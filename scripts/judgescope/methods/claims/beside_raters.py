@@ -53,7 +53,9 @@ class RaterComparison:
         """The reason why step 3 is not asked, if there is one."""
         if self.too_many:
             return (f"{MANY_RATERS}: {self.too_many}",)
-        return () if self.ceiling is None else (NO_CEILING,)
+        if self.ceiling is None:
+            return ()
+        return (NO_CEILING,)
 
     def held_at_worst(self, worst: "RaterComparison") -> "RaterComparison":
         """The comparison where it must also hold with lost judgments at the worst end.

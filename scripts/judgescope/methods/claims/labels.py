@@ -272,17 +272,17 @@ def _found(texts: LabelledTexts, judge: str, codes: Floats) -> Iterator[Claim]:
             label, share = texts.most_frequent(codes)
             claim = replace(claim, says=label, beside={"says_share": share})
         outcome = on_bar(estimate, ENOUGH_FOUND)
-        outcome = Outcome.WITHSTANDS if outcome is Outcome.MEETS else outcome
+        if outcome is Outcome.MEETS:
+            outcome = Outcome.WITHSTANDS
         if outcome is Outcome.NO_CLAIM:
             reasons = (estimate.note,)
         elif claim.lost > LOSS.worst_case and outcome is not Outcome.CANNOT_TELL:
             # at the end that speaks against the outcome, lost ones are found or not
             wrong = outcome is Outcome.WITHSTANDS
-            filled = (
-                texts.worst(codes)
-                if wrong
-                else np.where(np.isnan(codes), texts.gold, codes)
-            )
+            if wrong:
+                filled = texts.worst(codes)
+            else:
+                filled = np.where(np.isnan(codes), texts.gold, codes)
             held = on_bar(texts.numbers(filled)[name].estimate, ENOUGH_FOUND)
             if held is not (Outcome.MEETS if wrong else Outcome.MISSES):
                 outcome = Outcome.CANNOT_TELL

@@ -267,7 +267,9 @@ def _untested(
     """Return a claim whose estimate and nulls `tested` fills in; the set `systems` has
     no name.
     """
-    statistic = KAPPA if kind in (base.RATING, base.GRADED) else HALF_CREDIT
+    statistic = HALF_CREDIT
+    if kind in (base.RATING, base.GRADED):
+        statistic = KAPPA
     name, _, degree = ("" if texts == "systems" else texts).partition(".")
     columns = judge, kind, statistic, level, aspect, Estimate.undefined("not tested")
     return Claim(*columns, lost=lost, perturbation=name or None, degree=degree or None)
@@ -438,7 +440,9 @@ def _as_rater(
     """
     study = targets.study
     tables = rater_tables(targets, aspect)
-    raters = [table[:, pairs.first] - table[:, pairs.second] for table in tables]
+    raters = []
+    for table in tables:
+        raters.append(table[:, pairs.first] - table[:, pairs.second])
     if split(aspect)[0] in study.preferences and study.spec.ratings == "people":
         raters = [PanelPairs(targets, aspect, pairs.pairs).votes_on(pairs.pairs)]
     if not raters:

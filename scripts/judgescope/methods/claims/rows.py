@@ -150,10 +150,9 @@ def above_chance(family: Sequence[Claim]) -> dict[str, Claim]:
     Holm over the aspects, the null of chance alone (docs/methods.md, "Rules of the
     verdicts").
     """
-    p = [
-        claim.nulls.get(CHANCE, nan) if claim.outcome is None else nan
-        for claim in family
-    ]
+    p = []
+    for claim in family:
+        p.append(claim.nulls.get(CHANCE, nan) if claim.outcome is None else nan)
     adjusted = holm(p)
     return {
         claim.aspect: claim
@@ -182,7 +181,10 @@ def counted_with_labels(claim: Claim, finds: dict[str, Claim] | None) -> Claim:
         )
     if any(labels.nulls.get(name, 0.0) > LEVEL for name in LENGTHS):
         return replace(claim, reasons=(*claim.reasons, LENGTH))
-    untested = [code for code in labels.reasons if code.startswith(LENGTH_NOT_TESTED)]
+    untested = []
+    for code in labels.reasons:
+        if code.startswith(LENGTH_NOT_TESTED):
+            untested.append(code)
     return replace(claim, reasons=(*claim.reasons, *untested))
 
 
@@ -209,7 +211,9 @@ def _rows(
         reasons = (*verdict.reasons, *claim.reasons)
     # `report.claims` takes outcome and reasons apart again: no reason contains "; ".
     note = "; ".join(dict.fromkeys([outcome, *reasons]))
-    method = "" if isnan(verdict.adjusted) else f"Holm over {verdict.family}"
+    method = ""
+    if not isnan(verdict.adjusted):
+        method = f"Holm over {verdict.family}"
     step = Estimate(
         STEPS.get(outcome), n=n, n_missing=missing, method=method, note=note
     )

@@ -95,7 +95,9 @@ def alternative_annotator(
         nothing = Estimate.undefined(REASONS.few_raters, n=len(ratings))
         return nothing, nothing
     n_sources = int(source.max(initial=-1)) + 1 if weights is None else weights.shape[1]
-    tested = source if unit == "source" else np.arange(source.size)
+    tested = source
+    if unit != "source":
+        tested = np.arange(source.size)
     p_values = []
     advantages = []
     compared = 0

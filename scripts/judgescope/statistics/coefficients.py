@@ -261,10 +261,9 @@ def _pearson(x: Floats, y: Floats, source: Codes, rows: SourceRows) -> Floats:
     mean_b = np.bincount(source, weights=b) / sizes
     inner_a = a - mean_a[source]
     inner_b = b - mean_b[source]
-    within = [
-        np.bincount(source, weights=products).astype(np.float64)
-        for products in (inner_a * inner_b, inner_a * inner_a, inner_b * inner_b)
-    ]
+    within = []
+    for products in (inner_a * inner_b, inner_a * inner_a, inner_b * inner_b):
+        within.append(np.bincount(source, weights=products).astype(np.float64))
     moments = _Moments(sizes, mean_a, mean_b, *within)
     if isinstance(rows, DeletedRows):
         values, unsure = _pearson_without(moments, rows)

@@ -192,10 +192,11 @@ def _slopes_by_one_step(
         curvature * x,
         curvature * np.square(x),
     )
-    by_source = [
-        np.bincount(stated.source, weights=each, minlength=rows.shape[1])
-        for each in quantities
-    ]
+    by_source = []
+    for each in quantities:
+        by_source.append(
+            np.bincount(stated.source, weights=each, minlength=rows.shape[1])
+        )
     g0, g1, h00, h01, h11 = rows.sums(np.stack(by_source, axis=1))[1:].T
     with np.errstate(invalid="ignore", divide="ignore"):
         step = (h00 * g1 - h01 * g0) / (h00 * h11 - h01 * h01)

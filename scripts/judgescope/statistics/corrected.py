@@ -307,7 +307,9 @@ def people_alone(
     (5.5, 3.33, 7.67)
     """
     proportion = two_values and not sample.difference
-    scale = PROPORTION if proportion else IntervalScale("plain", *ends)
+    scale = PROPORTION
+    if not proportion:
+        scale = IntervalScale("plain", *ends)
     return clustered_mean(
         sample.rated,
         np.arange(sample.n),

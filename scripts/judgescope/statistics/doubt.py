@@ -105,7 +105,9 @@ def effective_number(right: Floats) -> float:
             y = right[second][both]
             if x.size > 1 and np.ptp(x) > 0 and np.ptp(y) > 0:
                 correlations.append(float(np.corrcoef(x, y)[0, 1]))
-    mean = float(np.mean(correlations)) if correlations else 0.0
+    mean = 0.0
+    if correlations:
+        mean = float(np.mean(correlations))
     return float(np.clip(k / max(1 + (k - 1) * mean, 1e-9), 1.0, k))
 
 
@@ -177,7 +179,9 @@ def rating_doubts(scores: Floats, people: Floats, source: Codes) -> Floats:
     mean = np.where(enough, total / np.maximum(count, 1), np.nan)
     rest = mean - people
     known = rest[np.isfinite(rest)]
-    spread_of_rest = float(known.std(ddof=1)) if known.size > 1 else 0.0
+    spread_of_rest = 0.0
+    if known.size > 1:
+        spread_of_rest = float(known.std(ddof=1))
     if spread_of_rest <= 1e-9:
         return np.full(people.size, np.nan)
     return np.asarray(rest / spread_of_rest)
@@ -197,7 +201,9 @@ def rating_predictions(scores: Floats, people: Floats, source: Codes) -> Floats:
     predictions = np.full(scores.shape, np.nan)
     for at, x in enumerate(scores):
         both = np.isfinite(x + people)
-        shift = float(x[both].mean()) if both.any() else 0.0
+        shift = 0.0
+        if both.any():
+            shift = float(x[both].mean())
         parts = np.ones_like(x), x - shift, people
         n, sx, sy, sxx, sxy = (
             _of_others(values, both, source, n_sources)
@@ -252,7 +258,9 @@ def against_ratings(predictions: Floats, people: Floats, doubt: Floats) -> Flags
     contradicts = np.zeros(predictions.shape, dtype=bool)
     for at, errors in enumerate(distances):
         known = errors[np.isfinite(errors)]
-        spread = float(known.std(ddof=1)) if known.size > 1 else 0.0
+        spread = 0.0
+        if known.size > 1:
+            spread = float(known.std(ddof=1))
         far = np.abs(errors) >= max(spread, 1e-9)
         contradicts[at] = far & (np.sign(errors) == np.sign(doubt))
     return contradicts

@@ -50,12 +50,13 @@ def first_choices(
     share_of_people = (1 + people[both]) / 2
     lost = int((~both).sum())
     gap = IntervalScale("plain", -1.0, 1.0)
-    shares = [
-        clustered_mean(share, sources, weights, lost, scale=scale).estimate
-        for share, scale in (
-            (share_of_judge, ACCURACY),
-            (share_of_people, ACCURACY),
-            (share_of_judge - share_of_people, gap),
+    shares = []
+    for share, scale in (
+        (share_of_judge, ACCURACY),
+        (share_of_people, ACCURACY),
+        (share_of_judge - share_of_people, gap),
+    ):
+        shares.append(
+            clustered_mean(share, sources, weights, lost, scale=scale).estimate
         )
-    ]
     return shares[0], shares[1], shares[2]

@@ -125,10 +125,9 @@ def ranks_of(x: Floats, y: Floats, source: Codes, n_sources: int) -> Floats:
     both = ~(np.isnan(x) | np.isnan(y))
     a, b = (midranks(values[both]) - (both.sum() + 1) / 2 for values in (x, y))
     columns = (np.ones(a.size), a, b, a * b, a * a, b * b)
-    sums = [
-        np.bincount(source[both], weights=column, minlength=n_sources)
-        for column in columns
-    ]
+    sums = []
+    for column in columns:
+        sums.append(np.bincount(source[both], weights=column, minlength=n_sources))
     return np.stack(sums, axis=-1)
 
 
@@ -258,7 +257,10 @@ def thresholds_of(confidence: Floats) -> list[float]:
     if not higher.size:
         return []
     cuts = np.quantile(known, [0.75, 0.5, 0.25], method="inverted_cdf")
-    kept = {float(cut) for cut in cuts if cut > everything}
+    kept = set()
+    for cut in cuts:
+        if cut > everything:
+            kept.add(float(cut))
     # Where most cases have the lowest confidence, the next higher one is the threshold.
     return sorted(kept or {float(higher.min())}, reverse=True)
 
@@ -502,10 +504,9 @@ def choices(
     nested = nested_values(offers, budgets, rng)
     cheapest = best_within(price, first, float(price.min()))
     on_half = [best_within(price, first, budget) for budget in budgets]
-    gains = [
-        None if chosen == cheapest else gain(chosen, cheapest, ~half)
-        for chosen in on_half
-    ]
+    gains = []
+    for chosen in on_half:
+        gains.append(None if chosen == cheapest else gain(chosen, cheapest, ~half))
     adjusted = holm([nan if each is None else _p_of(each) for each in gains])
     made = []
     for at, winner in enumerate(winners):

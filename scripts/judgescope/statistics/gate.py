@@ -74,7 +74,9 @@ def level_of_look(look: int, horizon: int | None) -> float:
     """
     if look < 1 or (horizon is not None and look > horizon):
         raise ValueError(f"look {look} is not one of 1 to {horizon or 'any number'}")
-    return ALPHA / horizon if horizon else ALPHA / (look * (look + 1))
+    if horizon:
+        return ALPHA / horizon
+    return ALPHA / (look * (look + 1))
 
 
 def p_at_most(hits: Codes, draws: int, seen: int) -> float:
@@ -194,7 +196,9 @@ def power_of_fall(
     1.0
     """
     negative = people == 0
-    share = float((baseline[negative] == 0).mean()) if negative.any() else 0.0
+    share = 0.0
+    if negative.any():
+        share = float((baseline[negative] == 0).mean())
     if not 0 < fall <= share:
         return float("nan")
     rng = np.random.default_rng(seed)

@@ -59,7 +59,9 @@ def cut(name: str, limit: int = LONGEST_NAME) -> str:
     >>> cut("x" * 30)
     'xxxxxxxxxxxxxxxxxxxxxxx…'
     """
-    return name if len(name) <= limit else f"{name[: limit - 1]}…"
+    if len(name) <= limit:
+        return name
+    return f"{name[: limit - 1]}…"
 
 
 def with_second(first: str, seconds: Iterable[str], name: str) -> str:

@@ -217,7 +217,9 @@ class Jackknife:
     @property
     def has_ends(self) -> bool:
         """Whether the values of sources that were not drawn are bounded."""
-        return math.isfinite(self.scale.low) and math.isfinite(self.scale.high)
+        if not math.isfinite(self.scale.low):
+            return False
+        return math.isfinite(self.scale.high)
 
     @property
     def how(self) -> str:

@@ -219,10 +219,11 @@ def balanced_accuracies(gold: Floats, predicted: Floats, labels: int) -> Floats:
     used = range(labels) if labels == 2 else np.unique(gold).astype(np.int64).tolist()
     given = ~np.isnan(predicted)
     right = predicted == gold
-    recalls = [
-        quotient(right[:, gold == k].sum(axis=1), given[:, gold == k].sum(axis=1))
-        for k in used
-    ]
+    recalls = []
+    for k in used:
+        recalls.append(
+            quotient(right[:, gold == k].sum(axis=1), given[:, gold == k].sum(axis=1))
+        )
     return np.asarray(np.mean(recalls, axis=0))
 
 

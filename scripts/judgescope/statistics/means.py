@@ -140,7 +140,10 @@ def mean_over(each: Sequence[Replicated], *, averaged: str) -> Replicated:
     if len(each) == 1 and averaged == "aspects":
         return each[0].with_method(only)
     mean = np.mean([part.rows for part in each], axis=0)
-    rough = [part.scale for part in each if part.scale.kind == "rough"]
+    rough = []
+    for part in each:
+        if part.scale.kind == "rough":
+            rough.append(part.scale)
     low = float(np.mean([part.scale.low for part in each]))
     high = float(np.mean([part.scale.high for part in each]))
     return with_interval(
@@ -209,7 +212,10 @@ def _why_no_interval(each: Sequence[Estimate], averaged: str) -> str:
     for part in each:
         if part.ci_low is None or part.ci_high is None:
             clauses = part.note.split("; ")
-            known = [clause for clause in clauses if clause.startswith(NO_INTERVAL)]
+            known = []
+            for clause in clauses:
+                if clause.startswith(NO_INTERVAL):
+                    known.append(clause)
             reasons.append(known[0] if known else "")
     why = ""
     if len(set(reasons)) == 1:
@@ -221,7 +227,10 @@ def _undefined_mean(each: Sequence[Estimate], averaged: str) -> Estimate | None:
     """The undefined mean where some are undefined, with the reason if it is one for
     all.
     """
-    notes = [part.note for part in each if part.value is None]
+    notes = []
+    for part in each:
+        if part.value is None:
+            notes.append(part.note)
     if each and not notes:
         return None
     undefined = f"undefined on {len(notes)} of {len(each)} {averaged}"

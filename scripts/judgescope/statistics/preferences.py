@@ -277,9 +277,9 @@ def strengths(votes: Comparisons, systems: int, weights: Weights) -> Strengths:
             n_tied=tied,
         )
 
-    of_system = [
-        int((pair[known] == code).any(axis=1).sum()) for code in range(systems)
-    ]
+    of_system = []
+    for code in range(systems):
+        of_system.append(int((pair[known] == code).any(axis=1).sum()))
     return Strengths(
         [result(code, n) for code, n in enumerate(of_system)],
         result(systems + 1, int(known.sum())),

@@ -335,7 +335,10 @@ def _mean_of_tables(tables: Sequence[_Sides]) -> RaterDifference:
     """The mean over tables of ratings, which are of one size; undefined where
     none is.
     """
-    known = [sides for sides in tables if sides.counted.value is not None]
+    known = []
+    for sides in tables:
+        if sides.counted.value is not None:
+            known.append(sides)
     if not known:
         nothing = tables[0].counted
         why = Estimate.undefined(nothing.note, n=nothing.n, n_missing=nothing.n_missing)
@@ -344,7 +347,9 @@ def _mean_of_tables(tables: Sequence[_Sides]) -> RaterDifference:
     a = np.mean([sides.a for sides in known], axis=0)
     b = np.mean([sides.b for sides in known], axis=0)
     sizes = np.mean([sides.sizes for sides in known], axis=0)
-    shuffles = f"mean of {len(tables)} shuffles of ratings" if len(tables) > 1 else ""
+    shuffles = ""
+    if len(tables) > 1:
+        shuffles = f"mean of {len(tables)} shuffles of ratings"
     value = replace(known[0].counted, value=float(a[0] - b[0]), method=shuffles)
     varied = known[0].varied
     # The ends of a difference of two correlations, which hold that of two shares.
@@ -549,7 +554,10 @@ def ceilings(
 
 def _mean_of_raters(results: Sequence[Replicated], compared_with: str) -> Estimate:
     """The mean of the raters' values that are defined."""
-    known = [result for result in results if result.estimate.value is not None]
+    known = []
+    for result in results:
+        if result.estimate.value is not None:
+            known.append(result)
     if not known:
         return results[0].estimate
     mean = mean_over(known, averaged="raters").estimate

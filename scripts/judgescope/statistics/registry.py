@@ -28,7 +28,10 @@ def statistic(name: str) -> Statistic:
     """
     if name in STATISTICS:
         return STATISTICS[name]
-    templates = [each for each in STATISTICS if each.endswith("_{}")]
+    templates = []
+    for each in STATISTICS:
+        if each.endswith("_{}"):
+            templates.append(each)
     for template in sorted(templates, key=len, reverse=True):
         prefix = template.removesuffix("{}")
         if name.startswith(prefix):

@@ -135,11 +135,10 @@ def krippendorff_alpha(
         raise ValueError(f"level {level!r} needs the values of the scale")
     used = np.sum(~np.isnan(ratings), axis=0) >= 2
     sample = TargetSample.select(used, source, weights)
-    values = (
-        _from_moments(ratings[:, used], sample)
-        if domain is None
-        else _from_counts(ratings[:, used], sample, level, domain)
-    )
+    if domain is None:
+        values = _from_moments(ratings[:, used], sample)
+    else:
+        values = _from_counts(ratings[:, used], sample, level, domain)
     return sample.result(
         f"alpha_{level}",
         values,
@@ -204,11 +203,10 @@ def _alpha(observed: Floats, level: Measurement, domain: Sequence[float]) -> Flo
         distance = (1 - np.eye(len(domain)))[None]
     else:
         values = np.asarray(domain, dtype=np.float64)
-        position = (
-            np.cumsum(margin, axis=1) - margin / 2
-            if level == "ordinal"
-            else values[None]
-        )
+        if level == "ordinal":
+            position = np.cumsum(margin, axis=1) - margin / 2
+        else:
+            position = values[None]
         distance = np.square(position[:, :, None] - position[:, None, :])
     distance = np.broadcast_to(distance, observed.shape)
     within = np.einsum("rck,rck->r", observed, distance) * (n - 1)

@@ -228,14 +228,15 @@ class TargetSample(NamedTuple):
         rows).
         """
         n_sources = self.rows.shape[1]
-        by_source = [
-            np.bincount(self.source, weights=v, minlength=n_sources) for v in quantities
-        ]
+        by_source = []
+        for v in quantities:
+            by_source.append(np.bincount(self.source, weights=v, minlength=n_sources))
         return self.rows.sums(np.stack(by_source, axis=1)).T
 
     def undefined(self, why: str, *, n: int | None = None) -> Replicated:
         """The undefined result; `n` counts the targets unless given."""
-        n = self.source.size if n is None else n
+        if n is None:
+            n = self.source.size
         nothing = Estimate.undefined(why, n=n, n_missing=self.n_missing)
         return Replicated(nothing, np.full(len(self.rows), np.nan))
 
@@ -271,7 +272,10 @@ def fewest_varied(results: Sequence[Replicated]) -> int | None:
     >>> fewest_varied([one, one._replace(varied=5), one._replace(varied=None)])
     5
     """
-    numbers = [each.varied for each in results if each.varied is not None]
+    numbers = []
+    for each in results:
+        if each.varied is not None:
+            numbers.append(each.varied)
     return min(numbers, default=None)
 
 
@@ -341,11 +345,8 @@ def with_percentiles(
     method = clauses(estimate.method, how)
     result = replace(estimate, ci_low=bounds[0], ci_high=bounds[1], method=method)
     lost = 1 - np.isfinite(replicates).mean()
-    result = (
-        result.with_note(f"undefined in {lost:.0%} of the resamples")
-        if lost > 0.05
-        else result
-    )
+    if lost > 0.05:
+        result = result.with_note(f"undefined in {lost:.0%} of the resamples")
     if bounds[1] - bounds[0] > TOLERANCE * max(1.0, abs(estimate.value)):
         return result
     share = float(np.mean(np.abs(replicates - bounds[0]) <= TOLERANCE))
@@ -372,10 +373,9 @@ def mean_rows(values: Floats, rows: SourceRows) -> Floats:
     if isinstance(chosen, DeletedRows):
         return quotient(chosen.sums(numbers), counts)
     # One order in all rows: ranks rest on which judges' means are equal to the bit.
-    sums = [
-        np.einsum("rs,s->r", chosen.block(part), numbers)
-        for part in blocks(len(rows), used.size, DENSE_CELLS)
-    ]
+    sums = []
+    for part in blocks(len(rows), used.size, DENSE_CELLS):
+        sums.append(np.einsum("rs,s->r", chosen.block(part), numbers))
     return quotient(np.concatenate(sums), counts)
 
 

@@ -216,7 +216,8 @@ def mean_score(scores: Floats, source: Codes, weights: Weights) -> Replicated:
     estimate = mean.estimate
     if estimate.value is None:
         return mean
-    low, high = estimate.ci_low, estimate.ci_high
+    low = estimate.ci_low
+    high = estimate.ci_high
     return mean._replace(
         estimate=replace(
             estimate,
@@ -268,10 +269,9 @@ def order_kept(first: Floats, second: Floats) -> Estimate:
     pairs = 0
     for at, text in enumerate(known):
         for other in known[at + 1 :]:
-            signs = [
-                np.sign(round(float(values[text] - values[other]), 9))
-                for values in (first, second)
-            ]
+            signs = []
+            for values in (first, second):
+                signs.append(np.sign(round(float(values[text] - values[other]), 9)))
             pairs += 1
             tied = 0 in signs and signs[0] != signs[1]
             ties += tied

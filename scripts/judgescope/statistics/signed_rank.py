@@ -210,7 +210,9 @@ def table_method(max_nonzero: int) -> WilcoxonMethod:
     >>> table_method(1000), table_method(1001)
     ('exact', 'asymptotic')
     """
-    return "exact" if max_nonzero <= EXACT_LIMIT else "asymptotic"
+    if max_nonzero <= EXACT_LIMIT:
+        return "exact"
+    return "asymptotic"
 
 
 def log_p(

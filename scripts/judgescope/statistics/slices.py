@@ -54,7 +54,9 @@ def plain_error(result: Replicated) -> float:
     if result.estimate.value is None or result.rows.size != 1 + result.sizes.size:
         return float("nan")
     known = jackknife(result.rows, result.sizes, PLAIN, None, result.varied)
-    return float("nan") if isinstance(known, str) else known.error
+    if isinstance(known, str):
+        return float("nan")
+    return known.error
 
 
 def shrunk(values: Floats, errors: Floats) -> Floats:
@@ -115,7 +117,9 @@ def worst_slice(gaps: Floats, p_holm: Floats) -> int | None:
     True
     """
     shown = (p_holm <= LEVEL) & (gaps < 0)
-    return int(np.argmin(np.where(shown, gaps, np.inf))) if shown.any() else None
+    if shown.any():
+        return int(np.argmin(np.where(shown, gaps, np.inf)))
+    return None
 
 
 def all_point_away(pooled: float, values: Sequence[float], chance: float) -> bool:
@@ -184,7 +188,9 @@ class SliceNumbers(NamedTuple):
     @property
     def value(self) -> float:
         """The number, NaN without one."""
-        value = self.inside.estimate.value if self.inside else None
+        value = None
+        if self.inside:
+            value = self.inside.estimate.value
         return float("nan") if value is None else value
 
 
@@ -243,7 +249,10 @@ def against_rest(
         if few[name]:
             numbers[name] = SliceNumbers(None, None, few[name])
             continue
-        others = [made for key, made in inside.items() if key != name]
+        others = []
+        for key, made in inside.items():
+            if key != name:
+                others.append(made)
         rest = _mean_of(others) if by_member else number(every & ~mine)
         gap = None
         if rest is not None and rest.estimate.value is not None:
@@ -296,11 +305,15 @@ def p_two_sided(gap: Replicated) -> float:
 
 def _freedom(gap: Replicated) -> float:
     known = gap.jackknifed
-    return float("nan") if isinstance(known, str) else known.freedom
+    if isinstance(known, str):
+        return float("nan")
+    return known.freedom
 
 
 def _less(first: Replicated, second: Replicated, scale: IntervalScale) -> Replicated:
-    counts = [int(np.count_nonzero(each.sizes)) for each in (first, second)]
+    counts = []
+    for each in (first, second):
+        counts.append(int(np.count_nonzero(each.sizes)))
     counts += [each.varied for each in (first, second) if each.varied is not None]
     return replicated(
         first.rows - second.rows,
@@ -314,7 +327,10 @@ def _less(first: Replicated, second: Replicated, scale: IntervalScale) -> Replic
 
 def _mean_of(numbers: Sequence[Replicated]) -> Replicated | None:
     """The mean of several numbers, without the same source in all of them."""
-    known = [each for each in numbers if each.estimate.value is not None]
+    known = []
+    for each in numbers:
+        if each.estimate.value is not None:
+            known.append(each)
     if not known:
         return None
     rows = np.mean([each.rows for each in known], axis=0)

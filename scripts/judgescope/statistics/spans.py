@@ -234,11 +234,10 @@ def _touched(
         if tokens is None:
             numbers: Sequence[int] = range(start, end)
         else:
-            numbers = [
-                n
-                for n, (left, right) in enumerate(tokens)
-                if left < end and start < right
-            ]
+            numbers = []
+            for n, (left, right) in enumerate(tokens):
+                if left < end and start < right:
+                    numbers.append(n)
         touched.update((number, name) for number in numbers)
     return touched
 

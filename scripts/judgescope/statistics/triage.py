@@ -151,7 +151,9 @@ def _why(bad: Floats, bound: float, sources: Codes, error: float, risk: float) -
         f"and up to {bound:.0%} may be"
     )
     needed = sources_to_show(share, error, risk)
-    return f"{why}; about {needed} such sources would show it" if needed else why
+    if needed:
+        return f"{why}; about {needed} such sources would show it"
+    return why
 
 
 def sources_to_show(share: float, error: float, risk: float) -> int | None:

@@ -59,7 +59,9 @@ def first(values: Floats) -> Floats:
     """Return each row's first draw, NaN if that has no value: (targets, draws) ->
     (targets,).
     """
-    return values[:, 0] if values.shape[1] else np.full(len(values), np.nan)
+    if values.shape[1]:
+        return values[:, 0]
+    return np.full(len(values), np.nan)
 
 
 def majority(values: Floats) -> Floats:
@@ -160,7 +162,9 @@ def aggregated(
 def estimator_on(scale: Scale | None, estimator: str) -> str:
     """Return how draws on a scale become a score: labels have a majority, no mean."""
     is_of_labels = scale is not None and bool(scale.words)
-    return MAJORITY if is_of_labels and estimator in {"mean", "mode"} else estimator
+    if is_of_labels and estimator in {"mean", "mode"}:
+        return MAJORITY
+    return estimator
 
 
 def _filled(

@@ -270,7 +270,9 @@ def by_rule(
     if made:
         last = made[-1].text
     short = len(made) < candidate.errors
-    status = f"short: {len(made)} of {candidate.errors}" if short else "ok"
+    status = "ok"
+    if short:
+        status = f"short: {len(made)} of {candidate.errors}"
     return Perturbed(last, status, tuple(edit_between(text, last)))
 
 
@@ -446,7 +448,9 @@ def candidates(
     """ReadReply references, choose those that get errors, make one part of the
     candidates.
     """
-    items = {row["item"]: row for row in read_table("items", spec.items).to_pylist()}
+    items = {}
+    for row in read_table("items", spec.items).to_pylist():
+        items[row["item"]] = row
     written = None
     if spec.written:
         written = _rows("targets", spec.written)

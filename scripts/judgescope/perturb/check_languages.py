@@ -23,7 +23,9 @@ def holds_in(check: str, language: str) -> bool:
     languages = LANGUAGES.get(check)
     if languages is None:
         return True
-    tag = ENGLISH if is_english(language) else language.partition("-")[0].lower()
+    tag = ENGLISH
+    if not is_english(language):
+        tag = language.partition("-")[0].lower()
     return tag in languages
 
 
@@ -42,4 +44,6 @@ def unchecked_kind(
     if any(not holds_in(check, language) for check in kinds):
         return f"no check for {language}"
     known = perturbation.replace("-", "_") in LANGUAGES
-    return "its card names no check of it" if known and not kinds else None
+    if known and not kinds:
+        return "its card names no check of it"
+    return None

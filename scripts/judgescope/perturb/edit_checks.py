@@ -199,7 +199,9 @@ def _improper_connective(change: ChangedPlace) -> Problem:
     old = " ".join(change.removed)
     new = " ".join(change.added)
     fits = new in CONNECTIVES and (not old or old in CONNECTIVES)
-    return None if fits else "something else than a connective is changed"
+    if fits:
+        return None
+    return "something else than a connective is changed"
 
 
 def _incorrect_verb_form(change: ChangedPlace) -> Problem:
@@ -209,7 +211,9 @@ def _incorrect_verb_form(change: ChangedPlace) -> Problem:
     old = change.removed
     new = change.added
     same = len(old) == len(new) == 1 and lemma(old[0]) == lemma(new[0])
-    return None if same else "something else than the form of one verb is changed"
+    if same:
+        return None
+    return "something else than the form of one verb is changed"
 
 
 def _uncommon_phrase(change: ChangedPlace) -> Problem:
@@ -222,7 +226,9 @@ def _uncommon_phrase(change: ChangedPlace) -> Problem:
     if _special(change.before) or _special(change.after):
         return "a name or a number is changed"
     rare = 4 * _rarest(change.added) <= _rarest(change.removed)
-    return None if rare else "the new phrase is no less common than the old one"
+    if rare:
+        return None
+    return "the new phrase is no less common than the old one"
 
 
 def _hypernym(change: ChangedPlace) -> Problem:
@@ -236,7 +242,9 @@ def _hypernym(change: ChangedPlace) -> Problem:
     if _special(change.after):
         return "the new term is a name or a number"
     common = _rarest(change.added) >= _rarest(change.removed)
-    return None if common else "the new term is less common than the old one"
+    if common:
+        return None
+    return "the new term is less common than the old one"
 
 
 def _complement(change: ChangedPlace) -> Problem:
@@ -290,7 +298,9 @@ def _replaces(change: ChangedPlace, *, old: int, new: int) -> bool:
     if not 0 < len(before) <= old or not 0 < len(after) <= new:
         return False
     lemmas = set(_lemmas(after))
-    return bool(lemmas) and not lemmas <= {lemma(word) for word in before}
+    if not lemmas:
+        return False
+    return not lemmas <= {lemma(word) for word in before}
 
 
 def _special(part: Iterable[Token]) -> bool:
@@ -430,11 +440,16 @@ def _inversion(old: SentenceWords, new: SentenceWords) -> Problem:
 
     Not detected: whether the order is unusual.
     """
-    before = [lemma(word) for word in old if word not in DO]
+    before = []
+    for word in old:
+        if word not in DO:
+            before.append(lemma(word))
     after = [lemma(word) for word in new if word not in DO]
     if Counter(before) != Counter(after):
         return "the sentence does not have the same words"
-    return "the words stand in the same order" if before == after else None
+    if before == after:
+        return "the words stand in the same order"
+    return None
 
 
 def _subordinated(old: SentenceWords, new: SentenceWords) -> Problem:

@@ -114,7 +114,9 @@ def perturbed(
     result = apply_edits(text, ordered)
     if result == text:
         return impossible(text, "the edits cancel out")
-    status = "ok" if done == planned else f"short: {done} of {planned}"
+    status = "ok"
+    if done != planned:
+        status = f"short: {done} of {planned}"
     return Perturbed(result, status, ordered)
 
 
@@ -158,10 +160,10 @@ Check = Callable[[str, str, Amount], str | None]
 def extends(character: str) -> bool:
     """Return whether the character belongs to the one before it."""
     non_joiner = "\u200c"
+    if unicodedata.category(character).startswith("M"):
+        return True
     return (
-        unicodedata.category(character).startswith("M")
-        or character in (_JOINER, non_joiner)
-        or "\U0001f3fb" <= character <= "\U0001f3ff"
+        character in (_JOINER, non_joiner) or "\U0001f3fb" <= character <= "\U0001f3ff"
     )
 
 
@@ -171,7 +173,9 @@ def may_cut(text: str, offset: int) -> bool:
     """
     if not 0 < offset < len(text):
         return True
-    return not extends(text[offset]) and text[offset - 1] != _JOINER
+    if extends(text[offset]):
+        return False
+    return text[offset - 1] != _JOINER
 
 
 def alphanumerics(text: str) -> list[tuple[int, int]]:

@@ -160,7 +160,9 @@ def _name(sentence: str) -> Iterator[Site]:
     for name in capitalised.finditer(sentence):
         begins = first is not None and name.start() == first.start()
         if is_name(tokens(name[0])[0], first=begins) and name[0] not in NAMES:
-            ending = "'s" if name[0].endswith(("'s", "’s")) else ""
+            ending = ""
+            if name[0].endswith(("'s", "’s")):
+                ending = "'s"
             yield Site(*name.span(), tuple(f"{other}{ending}" for other in NAMES))
 
 
@@ -343,7 +345,9 @@ def _reordered(draft: ErrorDraft) -> Iterator[ErrorDraft]:
 def _repeated_sentence(draft: ErrorDraft) -> Iterator[ErrorDraft]:
     """A sentence of the text is repeated right after itself."""
     for index, sentence in enumerate(draft.sentences):
-        following = [each.text for each in draft.sentences[index + 1 : index + 2]]
+        following = []
+        for each in draft.sentences[index + 1 : index + 2]:
+            following.append(each.text)
         if sentence.position > PUT_IN and following != [sentence.text]:
             yield draft.insert(index + 1, sentence.text)
 

@@ -54,10 +54,9 @@ def take_pairs(spec: TakePairsSpec) -> None:
     folder = located_folder(spec.folder)
     where = spec.card_file
     card: Dataset = validate_card("dataset", spec.keys, where)
-    files = {
-        role: resolve(card.files, role, folder, Path(spec.data), where=where)
-        for role in card.files
-    }
+    files = {}
+    for role in card.files:
+        files[role] = resolve(card.files, role, folder, Path(spec.data), where=where)
     described = card.perturbed[spec.perturbation]
     wanted = described.named or spec.perturbation
     by_name: dict[str, str] = {}

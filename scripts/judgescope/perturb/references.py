@@ -154,7 +154,9 @@ def _kept(
         for step, index in enumerate(diverse(written.usable, spec.keep)):
             yield _reference(spec.dataset, item, written.usable[index], "ok", step)
         return
-    status = "kept" if spec.fallback_to_reference and parent else "failed"
+    status = "failed"
+    if spec.fallback_to_reference and parent:
+        status = "kept"
     why = f"{status}: {written.problem.problem}"
     yield _reference(spec.dataset, item, parent, why, 0)
 
@@ -180,10 +182,9 @@ def write_references(
     original.
     """
     items = read_table("items", spec.items).to_pylist()
-    texts = {
-        row["item"]: row["text"]
-        for row in read_table("targets", spec.input).to_pylist()
-    }
+    texts = {}
+    for row in read_table("targets", spec.input).to_pylist():
+        texts[row["item"]] = row["text"]
     with writer(spec.writer, spec.seed, card=card, store=store, budget=budget) as asked:
         kept, answers = references_of(spec, items, texts, *asked)
     write_table("targets", table_of("targets", kept), spec.kept)

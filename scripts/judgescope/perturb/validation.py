@@ -91,7 +91,9 @@ def _is_part(change: WordChange, other: WordChange) -> bool:
 
 
 def _is_mark(token: str) -> bool:
-    return unicodedata.category(token[0])[0] == "P" and token[0] != "_"
+    if unicodedata.category(token[0])[0] != "P":
+        return False
+    return token[0] != "_"
 
 
 def _insertions(text: str, parent: str, amount: Amount) -> str | None:

@@ -333,7 +333,9 @@ def made_targets(
         return _step_problem(spec.steps, text, last[item], first[item])
 
     where = _card_of(spec)
-    read = appended if spec.change.reply == "appended" else entire_text
+    read = entire_text
+    if spec.change.reply == "appended":
+        read = appended
     targets = list[TextRow]()
     answers = list[TextRow]()
     failures: list[Unusable | None] = []
@@ -357,7 +359,9 @@ def made_targets(
             made = begun(last, make, where, allow_missing=spec.allow_missing)
         parents = [row for row in parents if row["item"] in made]
         failures += map(unusable, made.values())
-        rows = [_target(spec, parent, made[parent["item"]], step) for parent in parents]
+        rows = []
+        for parent in parents:
+            rows.append(_target(spec, parent, made[parent["item"]], step))
         for row in rows:
             answers += answers_of(spec.perturbation, row["target"], made[row["item"]])
         targets += rows
@@ -394,7 +398,10 @@ def _parents_and_checks(
             usable.append(row)
     texts = [row["text"] for row in usable]
     language = spec.language or language_of(texts, english_words())
-    checks = [check for check in spec.checks if holds_in(check, language)]
+    checks = []
+    for check in spec.checks:
+        if holds_in(check, language):
+            checks.append(check)
     chosen = share_of(items, spec.share, seed=spec.seed, dataset=spec.dataset)
     return [row for row in usable if row["item"] in chosen], checks
 

@@ -48,7 +48,9 @@ def _add(
     if article is None or (isinstance(article, str) and not article.strip()):
         empty.append(key)
         return
-    source = article.strip() if isinstance(article, str) else article
+    source = article
+    if isinstance(article, str):
+        source = article.strip()
     draft.item(key, [("Article", source)], [summary(highlights)])
 
 

@@ -50,8 +50,12 @@ class ColumnRows(Sequence[FileRow]):
 
     def __getitem__(self, index: int | slice) -> "FileRow | ColumnRows":
         """Make a row, or take some."""
-        part = {name: cells[index] for name, cells in self.cells.items()}
-        return ColumnRows(part) if isinstance(index, slice) else part
+        part = {}
+        for name, cells in self.cells.items():
+            part[name] = cells[index]
+        if isinstance(index, slice):
+            return ColumnRows(part)
+        return part
 
     def __eq__(self, other: object) -> bool:
         """Return whether the rows of another sequence are equal."""
@@ -72,7 +76,9 @@ def cells_of(rows: Sequence[TableRow], column: str) -> Sequence[Any]:
     """
     if isinstance(rows, ColumnRows):
         cells = rows.cells.get(column)
-        return [None] * len(rows) if cells is None else cells
+        if cells is None:
+            return [None] * len(rows)
+        return cells
     return [row.get(column) for row in rows]
 
 
@@ -156,7 +162,9 @@ def by_column(rows: Iterable[FileRow]) -> Sequence[FileRow]:
     several = iter(rows)
     first = next(several, None)
     if not first:
-        return [] if first is None else [first, *several]
+        if first is None:
+            return []
+        return [first, *several]
     names = tuple(first)
     shared: list[dict[Any, Any]] = [{} for _ in names]
     columns: list[list[Any]] = [[] for _ in names]

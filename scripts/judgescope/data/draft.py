@@ -213,7 +213,10 @@ class Draft:
         """
         key = self.name(name, "item")
         parts = self._parts(source)
-        given = [text for text in references or () if not blank(text)]
+        given = []
+        for text in references or ():
+            if not blank(text):
+                given.append(text)
         entry = _Item(
             location=self.location,
             source="\n\n".join(part.text for part in parts),
@@ -266,7 +269,9 @@ class Draft:
                     todo=todo,
                     alike=True,
                 )
-        kept = self.text(text, "text") if self.card.has_texts else ""
+        kept = ""
+        if self.card.has_texts:
+            kept = self.text(text, "text")
         self._outputs.setdefault(key, (self.location, kept))
         return key
 
@@ -347,7 +352,9 @@ class Draft:
             self._fault("a rating is not a number", f"aspect {aspect}", got=cell)
             return None
         step = scale.step if on_grid else None
-        steps = (value - scale.min) / step if step else 0.0
+        steps = 0.0
+        if step:
+            steps = (value - scale.min) / step
         on_scale = scale.min <= value <= scale.max
         if not on_scale or not math.isclose(
             steps, round(steps), rel_tol=0, abs_tol=1e-9
@@ -464,7 +471,9 @@ class Draft:
     def _has_no_value(self, cell: object) -> bool:
         """Return whether a cell is empty, or says that its value is missing."""
         text = str(cell).strip()
-        return blank(cell) or text.lower() == "nan" or text in self.card.missing
+        if blank(cell):
+            return True
+        return text.lower() == "nan" or text in self.card.missing
 
     def _parts(self, source: Sequence[tuple[str, object]]) -> tuple[SourcePart, ...]:
         """Return the parts of a source that are not empty; a single one keeps its white
@@ -592,7 +601,10 @@ class Draft:
 
     def _length_notices(self) -> Iterator[str]:
         """Yield how many texts have no length, and whether all have the same one."""
-        missing = [at for at, length in self._lengths.values() if length is None]
+        missing = []
+        for at, length in self._lengths.values():
+            if length is None:
+                missing.append(at)
         if missing:
             yield (
                 f"{counted(len(missing), 'text')} without a length, left out of "

@@ -254,7 +254,9 @@ def _row(draft: Draft, source: str, texts: list[Any]) -> Generator[Given, None, 
     seen = list[str]()
     for step, entry in enumerate(texts):
         with draft.reading(Path(path), row, f"{part}, text {step + 1}"):
-            fields = entry if isinstance(entry, dict) else {"target": entry}
+            fields = entry
+            if not isinstance(entry, dict):
+                fields = {"target": entry}
             text = _text(draft, fields, "target")
             if text:
                 seen.append(text)
@@ -268,7 +270,9 @@ def _text(draft: Draft, entry: dict[str, Any], key: str) -> str:
 
 def _addition(draft: Draft, entry: dict[str, Any]) -> str:
     addition = trimmed(entry.get("addition"))
-    return draft.text(addition, "addition") if addition else ""
+    if addition:
+        return draft.text(addition, "addition")
+    return ""
 
 
 def _note(draft: Draft, contents: Mapping[str, Contents], rated: list[bool]) -> None:

@@ -198,7 +198,9 @@ def _explained(error: Exception, url: str, file: SourceFile, where: str) -> NotF
             f"{by_hand}"
         )
     elif isinstance(error, RequestException):
-        expected = f" ({file.bytes:,} bytes expected)" if file.bytes else ""
+        expected = ""
+        if file.bytes:
+            expected = f" ({file.bytes:,} bytes expected)"
         what = f"the download broke off{expected}"
         todo = "try again"
     elif isinstance(error, ValueError):
@@ -228,10 +230,14 @@ def size_of(files: Sequence[SourceFile]) -> str:
     known = [file.bytes for file in files if file.bytes]
     if not known:
         return "size unknown"
-    at_least = "at least " if len(known) < len(files) else ""
+    at_least = ""
+    if len(known) < len(files):
+        at_least = "at least "
     return f"{at_least}{size(sum(known))}"
 
 
 def size(count: int) -> str:
     """Return a number of bytes in words."""
-    return f"{count / 1e6:,.1f} MB" if count >= 100_000 else f"{count / 1e3:,.1f} kB"
+    if count >= 100_000:
+        return f"{count / 1e6:,.1f} MB"
+    return f"{count / 1e3:,.1f} kB"

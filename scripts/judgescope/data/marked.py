@@ -136,8 +136,12 @@ class Marks:
 
     def _said(self, row: Mapping[str, object], column: str | None) -> str | None:
         """Return the text of a cell; None without a column or content."""
-        cell = self.draft.pick(dict(row), column) if column else None
-        return None if blank(cell) else str(cell).strip()
+        cell = None
+        if column:
+            cell = self.draft.pick(dict(row), column)
+        if blank(cell):
+            return None
+        return str(cell).strip()
 
     def _place(self, row: FileRow, text: str) -> tuple[int, int]:
         numbers = []

@@ -42,7 +42,9 @@ def merged_names(
             names.append(f"{group} {name}".strip())
         else:
             return None
-    return names if is_merged and len(set(names)) == len(names) else None
+    if is_merged and len(set(names)) == len(names):
+        return names
+    return None
 
 
 def _without_repeated(header: Sequence[str]) -> list[str]:

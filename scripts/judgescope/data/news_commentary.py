@@ -29,7 +29,9 @@ def read(draft: Draft, files: FilesByRole) -> None:
         )
     [(path, _)] = files["data"]
     column, columns = _columns(path)
-    rows = [line.split("\t") if columns > 1 else [line] for line in lines_of(path)]
+    rows = []
+    for line in lines_of(path):
+        rows.append(line.split("\t") if columns > 1 else [line])
     segments = list(_segments(draft, path, rows, column, columns))
     used = sum(any(map(str.strip, row)) for row in rows)
     draft.notes.append(
@@ -47,7 +49,9 @@ def _columns(path: Path) -> tuple[int, int]:
     name_end = re.compile(r".*\.(?:(?P<pair>[a-z]{2,3}-[a-z]{2,3})\.tsv|(?P<one>en))")
     english = "en"
     name = name_end.fullmatch(path.name)
-    languages = (name["pair"] or name["one"]).split("-") if name else []
+    languages: list[str] = []
+    if name:
+        languages = (name["pair"] or name["one"]).split("-")
     if english not in languages:
         raise UserError(
             "the file name does not show which column is English",

@@ -62,7 +62,9 @@ class PairsDraft:
             self._others[name] += 1
             return
         described = draft.card.perturbed[self.known[name]]
-        dose = draft.name(degree, "degree") if described.degrees else ""
+        dose = ""
+        if described.degrees:
+            dose = draft.name(degree, "degree")
         if described.degrees:
             check_known([dose], described.degrees, "unknown degree", where="")
         kept = draft.text(text, "perturbed text")

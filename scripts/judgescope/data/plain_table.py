@@ -143,7 +143,9 @@ def _is_plain(card: Dataset) -> bool:
         return False
     has_texts = columns.text is not None
     people_rate = card.ratings == "people" and card.raters != MEAN
-    return people_rate and card.has_texts == has_texts and set(card.files) == {"data"}
+    if not people_rate:
+        return False
+    return card.has_texts == has_texts and set(card.files) == {"data"}
 
 
 def _are_scalars(cells: Sequence[Any]) -> bool:
@@ -391,7 +393,10 @@ def _rating_table(
     rank[order.to_numpy()] = np.arange(len(order))
     aspects = sorted({column.aspect for column in ratings})
     raters = sorted(ids.values())
-    of_text, of_aspect, of_rater, values = [], [], [], []
+    of_text = []
+    of_aspect = []
+    of_rater = []
+    values = []
     for column in ratings:
         rated = np.flatnonzero(~np.isnan(column.values))
         if rated.size:

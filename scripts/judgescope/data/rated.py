@@ -129,7 +129,9 @@ class DatasetContent:
     @property
     def names(self) -> NamesInData:
         """Return the names of items and systems in the data."""
-        items = {item.item: str(item.meta.get("id", item.item)) for item in self.items}
+        items = {}
+        for item in self.items:
+            items[item.item] = str(item.meta.get("id", item.item))
         return NamesInData(items, self.systems, self.same_names)
 
     def own_references(self, known: Collection[str]) -> dict[str, int]:
@@ -165,11 +167,10 @@ class DatasetContent:
         """Return the part with the items of these names, without the dropped
         systems.
         """
-        outputs = [
-            text
-            for text in self.outputs
-            if text.item in names and text.system not in dropped
-        ]
+        outputs = []
+        for text in self.outputs:
+            if text.item in names and text.system not in dropped:
+                outputs.append(text)
         targets = {text.target for text in outputs}
         return replace(
             self,

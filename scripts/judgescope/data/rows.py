@@ -191,7 +191,9 @@ def word_of(cell: object) -> str:
     """Return a cell as a word: whole floats as integers, truth values in lower case."""
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
-    return str(cell).lower() if isinstance(cell, bool) else str(cell).strip()
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    return str(cell).strip()
 
 
 def _parsed(text: str, path: Path, first_line: int) -> Any:
@@ -534,7 +536,9 @@ def _child(value: Any, step: str | int, path: str, where: str) -> Any:
         )
     if isinstance(value, dict) and step in value:
         return value[step]
-    keys = [str(key) for key in value] if isinstance(value, dict) else []
+    keys = []
+    if isinstance(value, dict):
+        keys = [str(key) for key in value]
     raise UserError(
         f"no such column or key: `{path}`",
         where=where,

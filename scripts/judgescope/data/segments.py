@@ -68,4 +68,6 @@ def add_groups(draft: Draft, path: Path, segments: Sequence[Segment]) -> None:
 def _text(parts: Iterable[str]) -> str:
     """Return segments as one text; a single segment is unchanged."""
     texts = list(parts)
-    return texts[0] if len(texts) == 1 else " ".join(map(str.strip, texts))
+    if len(texts) == 1:
+        return texts[0]
+    return " ".join(map(str.strip, texts))

@@ -33,10 +33,9 @@ def read_dataset(
     each with file and rows.
     """
     where = str(folder / f"{card.dataset}.yaml")
-    files = {
-        role: resolve(card.files, role, folder, data, where=where)
-        for role in card.files
-    }
+    files = {}
+    for role in card.files:
+        files[role] = resolve(card.files, role, folder, data, where=where)
     draft = Draft(card, part)
     FORMATS[card.format].read(draft, files)
     return draft.finish()
@@ -152,7 +151,9 @@ def _draw(
         return set(names)
     if not names or len(names) < (rule.n or 1):
         limit = rule.min_characters
-        condition = f" whose original has {limit} characters or more" if limit else ""
+        condition = ""
+        if limit:
+            condition = f" whose original has {limit} characters or more"
         raise UserError(
             f"there are only {len(names)} items{condition}",
             where=f"{where}, key select.n",

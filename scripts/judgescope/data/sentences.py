@@ -110,7 +110,9 @@ def _is_end(text: str, start: int, mark: re.Match[str], following: str) -> bool:
         mark[0] != terminator or terminator in ("…", "..", "...")
     ):
         return False  # "Stop!" he said, and then … nothing
-    return mark[0] != "." or not _is_abbreviated(text, start, mark.start(), following)
+    if mark[0] != ".":
+        return True
+    return not _is_abbreviated(text, start, mark.start(), following)
 
 
 def _is_abbreviated(text: str, start: int, stop: int, following: str) -> bool:
@@ -303,7 +305,9 @@ def lemma(word: str) -> str:
 def _closed(root: str, *, doubled: bool = False) -> str:
     if doubled and len(root) > 3 and root[-1] == root[-2] and root[-1] not in "ls":
         root = root[:-1]
-    return root.rstrip("eyi") if len(root.rstrip("eyi")) > 2 else root
+    if len(root.rstrip("eyi")) > 2:
+        return root.rstrip("eyi")
+    return root
 
 
 def stem(word: str) -> str:
@@ -333,7 +337,9 @@ def is_content(word: str) -> bool:
 
 def is_number(word: str) -> bool:
     """Return whether a word is a number, in digits or letters."""
-    return word[:1].isdigit() or word.lower() in NUMBERS
+    if word[:1].isdigit():
+        return True
+    return word.lower() in NUMBERS
 
 
 def is_name(word: str, *, first: bool) -> bool:
@@ -341,11 +347,11 @@ def is_name(word: str, *, first: bool) -> bool:
     is unknown."""
     if not word[:1].isupper() or word == "I":
         return False
-    return (
-        not first
-        or word.lower() not in _dictionary()
-        or any(map(str.isupper, word[1:]))
-    )
+    if not first:
+        return True
+    if word.lower() not in _dictionary():
+        return True
+    return any(map(str.isupper, word[1:]))
 
 
 @lru_cache(1 << 16)

@@ -98,7 +98,9 @@ def _below(
     for cells in rows[begin : begin + looked_at]:
         texts.append([str(_plain(cells[column])).strip() for column in used])
     names = texts[0]
-    merged = merged_names(names, texts[1], texts[2:]) if len(texts) > 1 else None
+    merged = None
+    if len(texts) > 1:
+        merged = merged_names(names, texts[1], texts[2:])
     if merged is not None:
         names = merged
         begin += 1

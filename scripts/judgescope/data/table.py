@@ -47,7 +47,9 @@ def read(draft: Draft, files: FilesByRole) -> None:
             _item(draft, columns, row, len(rows["items"]))
     if "items" in rows and not draft.has_items:
         return
-    marks = Marks(draft, columns.spans) if columns.spans else None
+    marks = None
+    if columns.spans:
+        marks = Marks(draft, columns.spans)
     named: dict[str, dict[str, object]] = {}
     for path, number, row in rows.get("data", []):
         with draft.reading(path, number):
@@ -95,7 +97,9 @@ def _add_marks(
     for path, number, row in rows:
         with draft.reading(path, number):
             item = draft.name(draft.pick(row, str(columns.item)), "item")
-            system = draft.pick(row, columns.system) if columns.system else ONLY_SYSTEM
+            system = ONLY_SYSTEM
+            if columns.system:
+                system = draft.pick(row, columns.system)
             marks.add_row((item, draft.name(system, "system")), row)
     marks.finish()
 
@@ -111,11 +115,15 @@ def pairs(draft: Draft, files: FilesByRole) -> list[PerturbedText]:
     adding = PairsDraft(draft)
     names = columns.part_names(draft.only_part)
     # The only perturbation needs no column.
-    only = next(iter(adding.known)) if columns.perturbation is None else ""
+    only = ""
+    if columns.perturbation is None:
+        only = next(iter(adding.known))
     for path, number, row in rows[PAIRS]:
         with draft.reading(path, number):
             texts = [draft.pick(row, column) for column in columns.source_columns]
-            name = draft.pick(row, columns.item) if columns.item else None
+            name = None
+            if columns.item:
+                name = draft.pick(row, columns.item)
             item = adding.item(
                 draft.number(texts, len(rows[PAIRS])) if name is None else name,
                 list(zip(names, texts, strict=True)),
@@ -124,7 +132,9 @@ def pairs(draft: Draft, files: FilesByRole) -> list[PerturbedText]:
             perturbation = only
             if columns.perturbation:
                 perturbation = draft.pick(row, columns.perturbation)
-            degree = draft.pick(row, columns.degree) if columns.degree else ""
+            degree = ""
+            if columns.degree:
+                degree = draft.pick(row, columns.degree)
             perturbed = draft.pick(row, columns.perturbed)
             adding.perturbed(item, perturbation, degree, perturbed)
     adding.note(files[PAIRS])
@@ -221,8 +231,12 @@ def _item(draft: Draft, columns: ColumnMapping, row: FileRow, count: int) -> str
 
 def _output(draft: Draft, columns: ColumnMapping, row: FileRow, item: str) -> TextKey:
     """Add the text of a row, and its ratings; return the text's key."""
-    system = draft.pick(row, columns.system) if columns.system else ONLY_SYSTEM
-    text = draft.pick(row, columns.text) if columns.text else None
+    system = ONLY_SYSTEM
+    if columns.system:
+        system = draft.pick(row, columns.system)
+    text = None
+    if columns.text:
+        text = draft.pick(row, columns.text)
     output = draft.output(item, system, text)
     if columns.length:
         draft.length(output, draft.pick(row, columns.length), columns.length)
@@ -274,7 +288,9 @@ def _compared(
             column = columns.lengths[position]
             draft.length(key, draft.pick(row, column), column, again=True)
     words = _words(columns, systems)
-    rater = draft.name(draft.pick(row, columns.rater), "rater") if columns.rater else ""
+    rater = ""
+    if columns.rater:
+        rater = draft.name(draft.pick(row, columns.rater), "rater")
     for aspect in draft.columns:
         paths = _paths(draft, columns, aspect)
         for path in paths:
@@ -327,7 +343,10 @@ def _prefer(
             what = "unknown choice"
         elif len(chosen) > 1:
             what = "a choice of two texts at once"
-        clear = [word for word, positions in words.items() if len(positions) == 1]
+        clear = []
+        for word, positions in words.items():
+            if len(positions) == 1:
+                clear.append(word)
         raise RowFault(
             what,
             got=cell,
@@ -360,7 +379,9 @@ def _words(columns: ColumnMapping, systems: Sequence[object]) -> ChoiceWords:
     # The words of the card replace the usual ones.
     of_card: ChoiceWords = {}
     for name, listed in columns.choices.items():
-        chosen = None if name == TIE else columns.compared.index(name)
+        chosen = None
+        if name != TIE:
+            chosen = columns.compared.index(name)
         for word in listed:
             of_card.setdefault(word.strip().casefold(), set()).add(chosen)
     return words | of_card

@@ -119,7 +119,10 @@ def _without_original(
     """Return a notice on the items of which no text can be perturbed, if there are
     any.
     """
-    bare = [item.item for item in rated.items if item.item not in originals]
+    bare = []
+    for item in rated.items:
+        if item.item not in originals:
+            bare.append(item.item)
     if not bare:
         return []
     if not originals:
@@ -157,7 +160,10 @@ def report(
         problems += _without_original(rated, originals)
     problems += rated.problems
     references = rated.own_references(())
-    copying = {output.system for output in rated.outputs if output.target in references}
+    copying = set()
+    for output in rated.outputs:
+        if output.target in references:
+            copying.add(output.system)
     for name in sorted(copying - set(card.reference_systems)):
         problems.append(
             f"all texts of the system {name} are references, which should not be "
@@ -286,7 +292,9 @@ def _read(spec: IngestSpec | ReadRatingsSpec, *, originals: bool) -> _Read:
     card: Dataset = validate_card("dataset", spec.keys, where)
     hashes = verify(card, folder, data, where=where)
     rated = select.read_selected(card, folder, data, spec.seed, spec.part)
-    chosen = select.originals(rated, card.select, where=where) if originals else {}
+    chosen = {}
+    if originals:
+        chosen = select.originals(rated, card.select, where=where)
     return _Read(card, hashes, rated, chosen)
 
 

@@ -84,13 +84,17 @@ def rows_of(locations: list[Location], n_shown: int = 5) -> str:
 
 def without_folders(locations: list[Location]) -> str:
     """Return files and rows without the files' folders."""
-    names = [at._replace(file=Path(at.file).name) for at in locations]
+    names = []
+    for at in locations:
+        names.append(at._replace(file=Path(at.file).name))
     return rows_of(names)
 
 
 def counted(count: int, word: str) -> str:
     """Return a number with its noun: `1 row`, `2 rows`."""
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+    if count == 1:
+        return f"{count} {word}"
+    return f"{count} {word}s"
 
 
 def no_text(text: str) -> str:
@@ -134,11 +138,15 @@ def distinguishable(name: str, other: str, around: int = 30) -> list[str]:
 
 def trimmed(text: object) -> object:
     """Return a text without the white space around it, and anything else as it is."""
-    return text.strip() if isinstance(text, str) else text
+    if isinstance(text, str):
+        return text.strip()
+    return text
 
 
 def blank(value: object) -> bool:
     """Return whether a cell is empty: no value, not a number, or only white space."""
     if isinstance(value, float):
         return math.isnan(value)
-    return value is None or (isinstance(value, str) and not value.strip())
+    if value is None:
+        return True
+    return isinstance(value, str) and not value.strip()

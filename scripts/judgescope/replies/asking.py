@@ -98,11 +98,10 @@ class Progress:
             left = round(seconds / self.done * (self.total - self.done))
             hours = left // 3600
             minutes = left // 60
-            time = (
-                f"{hours} h {minutes % 60} min"
-                if hours
-                else f"{minutes} min {left % 60} s"
-            )
+            if hours:
+                time = f"{hours} h {minutes % 60} min"
+            else:
+                time = f"{minutes} min {left % 60} s"
             speed = self.done / seconds
             rate = f"{speed:.0f}/s" if speed >= 10 else f"{speed:.2g}/s"
             parts += [rate, f"{time} left", f"tokens/s {read} in, {written} out"]
@@ -370,7 +369,9 @@ def prompted(
     decoding = Decoding.model_validate(spec.decoding)
     system = system_message(decoding.system, templates, variables)
     asked = as_messages(filled["content"], system, model.system_role)
-    stop = spec.stop if isinstance(spec, StoppedPrompt) else []
+    stop = []
+    if isinstance(spec, StoppedPrompt):
+        stop = spec.stop
     wants = {}
     if stop:
         wants = {"stop": stop}

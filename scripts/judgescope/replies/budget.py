@@ -173,7 +173,10 @@ class Spending(AbstractContextManager["Spending"]):
             # its age stays, so the next reserve checks whether it is late
             self._sign.path.touch()
         self.spent[REQUESTS] += len(replies)
-        usages = [reply.usage for reply in replies if reply.usage is not None]
+        usages = []
+        for reply in replies:
+            if reply.usage is not None:
+                usages.append(reply.usage)
         if prompt := sum(usage.get("prompt") or 0 for usage in usages):
             self._pace = self._pace.with_request(hold.size, prompt, len(replies))
         if self.price is None:
@@ -310,7 +313,9 @@ class Spending(AbstractContextManager["Spending"]):
         )
         spent += self.spent[unit]
         held -= self._account.held[unit] if self._account else 0
-        others = f", {ledger.shown(held, unit)} reserved by other jobs" if held else ""
+        others = ""
+        if held:
+            others = f", {ledger.shown(held, unit)} reserved by other jobs"
         if (over := spent - cap.limit) > 0:
             others += (
                 f"; {ledger.shown(over, unit)} over the cap, by requests in flight "

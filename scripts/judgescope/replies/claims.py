@@ -108,11 +108,10 @@ class Claims:
         self._keys_path(name).write_bytes(keys.tobytes())
 
         def step(state: OpenClaims) -> None:
-            dead = [
-                each
-                for each, claim in state.items()
-                if ledger.is_dead(claim, claim.sign(self.store), now)
-            ]
+            dead = []
+            for each, claim in state.items():
+                if ledger.is_dead(claim, claim.sign(self.store), now):
+                    dead.append(each)
             for gone in [*dead, last]:
                 if state.pop(gone, None) is not None:
                     removed.append(gone)
@@ -185,5 +184,8 @@ class Claims:
 
 def union(keys: Keys, earlier: Sequence[EarlierClaim]) -> Keys:
     """Return those of `keys` that earlier claims contain."""
-    common = [each.keys for each in earlier if each.keys is not None]
+    common = []
+    for each in earlier:
+        if each.keys is not None:
+            common.append(each.keys)
     return np.unique(np.concatenate([keys[:0], *common]))

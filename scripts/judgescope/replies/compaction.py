@@ -68,7 +68,8 @@ def compact(
     shard: Path, *, keep: Chosen = every, now: float | None = None
 ) -> Compacted:
     """Join a shard's files into one; `keep` selects the keys to keep."""
-    now = time.time() if now is None else now
+    if now is None:
+        now = time.time()
     try:
         inputs = files_of(shard)
         if (

@@ -60,7 +60,9 @@ class Noted:
         >>> Noted([], 2, 3).sentence(1, 40)
         '1 of 40 requests failed in 2 runs; after one more it counts as an error'
         """
-        runs = "1 run" if self.most_runs == 1 else f"{self.most_runs} runs"
+        runs = "1 run"
+        if self.most_runs != 1:
+            runs = f"{self.most_runs} runs"
         failed = f"{left} of {total} requests failed in {runs}"
         if self.limit is None:
             return failed

@@ -251,11 +251,11 @@ def read_line(line: bytes) -> JournalLine | None:
 
 def _is_key(key: object, line: bytes) -> bool:
     key_place = slice(len(HEAD), len(HEAD) + HEX)
-    return (
-        isinstance(key, str)
-        and key.encode() == line[key_place]
-        and not key.strip(DIGITS)
-    )
+    if not isinstance(key, str):
+        return False
+    if key.encode() != line[key_place]:
+        return False
+    return not key.strip(DIGITS)
 
 
 def unknown_in(line: bytes) -> list[str]:

@@ -151,15 +151,13 @@ class Questions:
             shot_texts += [shot[name] for name in prompts.SHOWN if name in shot]
         seed = self.seed if self.judge.seed == "study" else ""
         light = prompts.Spotlight.on([*texts.values(), *shot_texts], seed)
-        marked = {
-            name: text if name == HINT else light.marked(text)
-            for name, text in texts.items()
-        }
-        form = (
-            self._form([light.shot(shot) for shot in shots])
-            if shots
-            else self._form_of(number)
-        )
+        marked = {}
+        for name, text in texts.items():
+            marked[name] = text if name == HINT else light.marked(text)
+        if shots:
+            form = self._form([light.shot(shot) for shot in shots])
+        else:
+            form = self._form_of(number)
         prompt, pieces = form.fill(marked, list(map(light.part, parts)))
         return filling.Filled(
             light.preamble + prompt, [light.preamble + pieces[0], *pieces[1:]]
@@ -279,7 +277,10 @@ class Questions:
             return {}
         material = self.shown[number][0].material
         pairs = zip(material, self._parts_of(number), strict=False)
-        names = [complete.name for complete, part in pairs if complete != part]
+        names = []
+        for complete, part in pairs:
+            if complete != part:
+                names.append(complete.name)
         return {"cut": len(names), "cut_parts": names}
 
     def _texts(self, number: int) -> dict[str, str | None]:

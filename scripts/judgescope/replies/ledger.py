@@ -83,10 +83,9 @@ class State:
 
     def free(self, unit: str, model: str, caps: Sequence[Cap]) -> int | None:
         """Return how much of a unit a model's jobs may still reserve; None: no cap."""
-        rooms = [
-            cap.limit - sum(self.used(unit, cap.model))
-            for cap in caps_on(caps, unit, model)
-        ]
+        rooms = []
+        for cap in caps_on(caps, unit, model):
+            rooms.append(cap.limit - sum(self.used(unit, cap.model)))
         if rooms:
             return max(0, min(rooms))
         return None
@@ -233,12 +232,16 @@ class Ledger(Chain[State]):
 
     def encoded(self, state: State) -> dict[str, Any]:
         """Return a state as JSON."""
-        accounts = {name: vars(account) for name, account in state.open.items()}
+        accounts = {}
+        for name, account in state.open.items():
+            accounts[name] = vars(account)
         return {"spent": state.spent, "open": accounts}
 
     def decoded(self, state: dict[str, Any]) -> State:
         """Return a state from JSON."""
-        spent = {model: Counter(amount) for model, amount in state["spent"].items()}
+        spent = {}
+        for model, amount in state["spent"].items():
+            spent[model] = Counter(amount)
         accounts = {}
         for name, each in state["open"].items():
             counters = {key: Counter(each[key]) for key in ("held", "under_way")}

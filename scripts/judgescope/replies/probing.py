@@ -243,9 +243,9 @@ def answers(engine: Probed) -> bool:
 
 def _is_short(replies: list[Reply]) -> bool:
     tokens = (replies[0].usage or {}).get("completion")
-    return ending(replies[0].finish) == "cut" or (
-        tokens is not None and tokens <= PROBE.short_tokens
-    )
+    if ending(replies[0].finish) == "cut":
+        return True
+    return tokens is not None and tokens <= PROBE.short_tokens
 
 
 def _schema() -> dict[str, Any]:
@@ -319,11 +319,10 @@ def tried_out(
     assert isinstance(accepted.card, OpenAIModel)
     names = accepted.card.field_names
     before = engine.card.field_names
-    refused = [
-        before.get(name) or name
-        for name in {**before, **names}
-        if names.get(name, name) != before.get(name, name)
-    ]
+    refused = []
+    for name in {**before, **names}:
+        if names.get(name, name) != before.get(name, name):
+            refused.append(before.get(name) or name)
     return TriedOut(findings, refused, names)
 
 

@@ -102,7 +102,9 @@ class QuestionPlan:
     @cached_property
     def key_table(self) -> KeyTable:
         """Return every key once, with the most draws that any cell needs of it."""
-        draws = [np.full(len(cell), cell.judge.draws) for cell in self._questions]
+        draws = []
+        for cell in self._questions:
+            draws.append(np.full(len(cell), cell.judge.draws))
         return KeyTable(self.keys, np.concatenate([np.empty(0, np.int64), *draws]))
 
     def places(self, judge: str) -> Integers:
@@ -269,7 +271,9 @@ def _kind_of(judge: cards.Judge, model: cards.AskedModel) -> type[Questions]:
         return ProgramQuestions
     if isinstance(model, cards.SystemOneModel):
         return DecisionQuestions
-    return ScoredTextQuestions if judge.scores_texts else Questions
+    if judge.scores_texts:
+        return ScoredTextQuestions
+    return Questions
 
 
 class _Texts:
@@ -304,12 +308,15 @@ class _Texts:
         if hints is not None:
             subjects = self.subjects.in_set(perturbation, judge.share, aspect)
             reason = "needs_ratings_on_the_scale"
-            unrated = [
-                (subject, reason) for subject in subjects if subject.target not in hints
-            ]
+            unrated = []
+            for subject in subjects:
+                if subject.target not in hints:
+                    unrated.append((subject, reason))
             rated = [each for each in subjects if each.target in hints]
             return shown(judge, rated, pairs=pairs), unrated
-        needed = judge.against if needs_reference(judge, self.model) else None
+        needed = None
+        if needs_reference(judge, self.model):
+            needed = judge.against
         if judge.estimator == "pmi":
             needed = "source"
         preferred: Sequence[tuple[str, str]] = ()

@@ -79,7 +79,10 @@ def folders(store: Path) -> list[Path]:
 def files_of(shard: Path) -> list[Path]:
     """Return the files of a shard that hold replies, by name."""
     paths = shard.iterdir() if shard.is_dir() else []
-    ours = [path for path in paths if path.suffix in {JOURNAL, COMPACTED}]
+    ours = []
+    for path in paths:
+        if path.suffix in {JOURNAL, COMPACTED}:
+            ours.append(path)
     return sorted(path for path in ours if path.name[0] != "." and path.is_file())
 
 
@@ -118,7 +121,10 @@ def forget_prompts(shard: Path) -> None:
 def remove_model_if_alone(shard: Path) -> None:
     """Remove the model's name from a shard that holds nothing else."""
     path = shard / MODEL_FILE
-    others = [file for file in shard.iterdir() if file != path]
+    others = []
+    for file in shard.iterdir():
+        if file != path:
+            others.append(file)
     if not others:
         path.unlink(missing_ok=True)
 
@@ -212,9 +218,9 @@ def _group(
     column = file.read_row_group(group, ["key"], use_threads=False)["key"]
     if column.null_count:
         raise _foreign(path, ["lines without a key"])
-    parts = [
-        np.frombuffer(chunk.buffers()[1], KEY)[: len(chunk)] for chunk in column.chunks
-    ]
+    parts = []
+    for chunk in column.chunks:
+        parts.append(np.frombuffer(chunk.buffers()[1], KEY)[: len(chunk)])
     keys: Keys = np.concatenate([np.empty(0, KEY), *parts])
     kept = chosen(keys)
     if not kept.any():
@@ -255,7 +261,9 @@ def is_spare(path: Path) -> bool:
         names = sources_of(path).read_text(encoding="utf-8").splitlines()
     except OSError:
         return False
-    return bool(names) and all((path.parent / name).is_file() for name in names)
+    if not names:
+        return False
+    return all((path.parent / name).is_file() for name in names)
 
 
 def write_compacted(path: Path, lines: Iterable[CompactedLine]) -> int:

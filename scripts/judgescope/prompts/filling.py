@@ -63,7 +63,10 @@ def system_message(
     # The same for all texts of a cell.
     seen = ["aspect", "scale", "task", "kind", "noun", "describe", "write"]
     seen.append("annotation")
-    known = {name: values[name] for name in seen if name in values}
+    known = {}
+    for name in seen:
+        if name in values:
+            known[name] = values[name]
     return rendered(form, templates, **known).strip()
 
 

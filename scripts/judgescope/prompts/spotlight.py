@@ -32,7 +32,9 @@ class Spotlight(NamedTuple):
         """Return a text between marks; an empty text unchanged, as forms test for
         it.
         """
-        return f"<data-{self.tag}>\n{text}\n</data-{self.tag}>" if text else text
+        if text:
+            return f"<data-{self.tag}>\n{text}\n</data-{self.tag}>"
+        return text
 
     def part(self, part: SourcePart) -> SourcePart:
         """Return a part of a source with its text between marks; its name stands

@@ -101,7 +101,9 @@ def _source_shown(source: KeySource) -> str:
     if source.file:
         return f"key from file {source.file}"
     if source.variable:
-        state = "set" if os.environ.get(source.variable) else "not set"
+        state = "not set"
+        if os.environ.get(source.variable):
+            state = "set"
         return f"key from variable {source.variable}, {state}"
     return "no key"
 
@@ -155,7 +157,9 @@ def _programs_shown(plan: Plan) -> Iterator[OutsideAction]:
         if isinstance(card, cards.ProgramModel) and card.env:
             about += f"; it sees the variables {', '.join(card.env)}"
         if isinstance(card, cards.EndpointModel):
-            known = "exists" if shutil.which(program.words[0]) else "not found"
+            known = "not found"
+            if shutil.which(program.words[0]):
+                known = "exists"
             about += f"; prints its key; {known}"
         yield OutsideAction("runs", f"{shlex.join(program.words)} ({about})")
 

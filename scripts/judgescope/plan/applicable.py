@@ -79,9 +79,11 @@ def compares(
     """
     if ENGINES[model.engine].reads_prompts and judge.form in forms:
         return shows(forms[judge.form], SECOND)
-    return judge.form == cards.COMPARE or (
-        isinstance(model, cards.RecordedModel) and model.rows.compares
-    )
+    if judge.form == cards.COMPARE:
+        return True
+    if not isinstance(model, cards.RecordedModel):
+        return False
+    return model.rows.compares
 
 
 def computes(card: cards.Model) -> bool:
@@ -91,4 +93,6 @@ def computes(card: cards.Model) -> bool:
 
 def replays(card: cards.Model) -> bool:
     """Return whether a model's replies are recorded, not only its scores."""
-    return isinstance(card, cards.RecordedModel) and card.rows.reply is not None
+    if not isinstance(card, cards.RecordedModel):
+        return False
+    return card.rows.reply is not None

@@ -180,13 +180,12 @@ def lacking(plan: Plan, dataset: str) -> dict[str, dict[str, list[AnalysisQuesti
         subjects = Subjects(every_file(plan, dataset), dataset, plan.study.seed)
         written = Path(spec.output).is_file()
         for judge in judges:
-            unwritten = [
-                question
-                for question in questions(spec, judge, subjects)
-                if not written
-                or question.target
-                not in subjects.analyses(judge, question.aspect, model)
-            ]
+            unwritten = []
+            for question in questions(spec, judge, subjects):
+                if not written or question.target not in subjects.analyses(
+                    judge, question.aspect, model
+                ):
+                    unwritten.append(question)
             if unwritten:
                 missing.setdefault(model, {})[judge] = unwritten
     return missing

@@ -92,7 +92,9 @@ def _usd(amount: float) -> str:
 
 def _price(price: cards.Price, card: str) -> str:
     """Return the price of a million tokens, and its source."""
-    cached = "" if price.cached_input is None else f", {price.cached_input:g} cached"
+    cached = ""
+    if price.cached_input is not None:
+        cached = f", {price.cached_input:g} cached"
     rates = f"{price.input:g} in{cached}, {price.output:g} out (US$ per million tokens)"
     if not isinstance(price, cards.ListedPrice):
         return f"{rates}, from {card}"
@@ -102,7 +104,10 @@ def _price(price: cards.Price, card: str) -> str:
 
 def _replied(model: ModelRequests) -> str:
     missing = [asked for asked in model.asked if asked.missing]
-    unknown = [asked.name for asked in missing if asked.replied is None]
+    unknown = []
+    for asked in missing:
+        if asked.replied is None:
+            unknown.append(asked.name)
     if not unknown:
         return "reply length: as in earlier replies"
     of = ""

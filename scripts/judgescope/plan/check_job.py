@@ -62,7 +62,10 @@ def _overview(cells: Mapping[str, int], judges: Mapping[str, str]) -> Iterator[s
     """Yield the datasets with their numbers of cells, and the engines of judges."""
     for dataset, count in cells.items():
         yield f"{dataset:<24}{count:>6} cells"
-    engines = [engine for engine in judges.values() if engine != "control"]
+    engines = []
+    for engine in judges.values():
+        if engine != "control":
+            engines.append(engine)
     controls = len(judges) - len(engines)
     kinds = ", ".join(sorted(set(engines)))
     yield f"judges: {len(engines)} ({kinds}), and {controls} controls"
@@ -127,9 +130,10 @@ def _print_bill(plan: Plan, spec: CheckSpec, unread: StudyReplies) -> None:
             f"  warning: the requests for {names} are unknown before that, and not "
             "counted"
         )
-    readable = {
-        name: card for name, card in plan.datasets.items() if name not in spec.unfetched
-    }
+    readable = {}
+    for name, card in plan.datasets.items():
+        if name not in spec.unfetched:
+            readable[name] = card
     plan = dataclasses.replace(plan, datasets=readable)
     items = {name: len(writing.Imagined(plan, name).items) for name in plan.evaluated}
     for line in notices.too_few(plan, items):

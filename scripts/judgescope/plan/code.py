@@ -84,12 +84,13 @@ def computing(job: str, *loaded: str) -> Computing:
 
 @cache
 def _computing(scripts: Path, *names: str) -> Computing:
-    roots = {module.partition(".")[0] for module in modules(scripts, *names)}
-    others = {
-        each.name: each.version
-        for name, each in add_on_distributions().items()
-        if name in roots
-    }
+    roots = set()
+    for module in modules(scripts, *names):
+        roots.add(module.partition(".")[0])
+    others = {}
+    for name, each in add_on_distributions().items():
+        if name in roots:
+            others[each.name] = each.version
     return Computing(
         code=code_hash(scripts, *names),
         versions=versions(packages(scripts, *names)) | others,
@@ -183,9 +184,8 @@ def _file(scripts: Path, module: str) -> Path | None:
         if package is None or package.origin is None:
             return None
         scripts = Path(package.origin).parent
-        scripts = (
-            scripts if package.submodule_search_locations is None else scripts.parent
-        )
+        if package.submodule_search_locations is not None:
+            scripts = scripts.parent
     elif root != PACKAGE:
         return None
     base = scripts.joinpath(*module.split("."))
@@ -281,8 +281,8 @@ def _drop_strings(node: ast.AST) -> None:
 
 
 def _is_string(node: ast.AST) -> bool:
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-    )
+    if not isinstance(node, ast.Expr):
+        return False
+    if not isinstance(node.value, ast.Constant):
+        return False
+    return isinstance(node.value.value, str)

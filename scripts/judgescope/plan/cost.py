@@ -136,7 +136,9 @@ class ModelRequests:
         made.
         """
         job = plan_questions(spec, self.card, self.findings, texts)
-        judges = {cell[1]: questions.judge for cell, questions in job.cells.items()}
+        judges = {}
+        for cell, questions in job.cells.items():
+            judges[cell[1]] = questions.judge
         sent = "temperature" not in self.card.unsent
         replies = self.store.find(job.key_table)
         self._spell(job, replies)
@@ -183,7 +185,10 @@ class ModelRequests:
         for dataset in self.plan.datasets:
             texts = writing.Imagined(self.plan, dataset)
             missing = [batch for batch in asked if batch.missing]
-            unasked = {batch.name for batch in missing if batch.dataset == dataset}
+            unasked = set()
+            for batch in missing:
+                if batch.dataset == dataset:
+                    unasked.add(batch.name)
             self.asked += writing.asked_of_supervisor(
                 self.card, self.store, texts, unasked
             )
@@ -347,7 +352,10 @@ def estimates(plan: Plan, unread: StudyReplies | None = None) -> list[ModelReque
 
     `unread` gets the stored replies of its judges.
     """
-    asked_models = [name for name in plan.models if plan.is_asked(name)]
+    asked_models = []
+    for name in plan.models:
+        if plan.is_asked(name):
+            asked_models.append(name)
     models = [ModelRequests(plan, name, unread) for name in asked_models]
     # Before the supervisors' requests, which depend on all these.
     asked = [*chain.from_iterable(model.asked for model in models)]

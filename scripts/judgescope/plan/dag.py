@@ -284,7 +284,9 @@ class Dag:
         """Return the files of a dataset's targets, with or without those to be
         `written`.
         """
-        left = [] if written else generators.waiting(self.plan, dataset)
+        left = []
+        if not written:
+            left = generators.waiting(self.plan, dataset)
         sets = []
         for name in self.plan.target_sets(dataset):
             if name not in left:

@@ -283,9 +283,9 @@ def addition(plan: Plan, dataset: str, name: str, degree: str) -> Addition:
     card = _attack(plan, name)
     text = card.text
     if TOP in text:
-        scales = [
-            plan.scale_of(dataset, aspect) for aspect in plan.judged_on(dataset, name)
-        ]
+        scales = []
+        for aspect in plan.judged_on(dataset, name):
+            scales.append(plan.scale_of(dataset, aspect))
         tops = {str(scale.shown(scale.max)) for scale in scales}
         if len(tops) != 1:
             scale = "different scales" if tops else "labels without an order"

@@ -310,7 +310,9 @@ def _is_expectation(
 
 def prompt_aspects(plan: Plan, dataset: str) -> dict[str, dict[str, object]]:
     """Return aspect -> what prompts can show about it."""
-    cards = {name: plan.aspect_of(dataset, name) for name in plan.aspects_of(dataset)}
+    cards = {}
+    for name in plan.aspects_of(dataset):
+        cards[name] = plan.aspect_of(dataset, name)
     return {
         name: card.model_dump(include=card.keys_for("asking"))
         for name, card in cards.items()
@@ -336,9 +338,9 @@ def voted_labels(plan: Plan, dataset: str, judge: str, aspect: str) -> list[str]
     """Return the labels among which all members of a derived judge choose; empty for
     numbers.
     """
-    scales = [
-        scale_of(plan, dataset, name, aspect) for name in plan.derived[judge].members
-    ]
+    scales = []
+    for name in plan.derived[judge].members:
+        scales.append(scale_of(plan, dataset, name, aspect))
     labels = [scale.labels if scale and scale.categorical else [] for scale in scales]
     if all(labels):
         return labels[0]
@@ -378,7 +380,9 @@ def facts_of(plan: Plan, dataset: str, judge: str) -> JudgeFacts:
     """
     derived = plan.derived.get(judge)
     supervisor = derived.supervisor if derived else None
-    members = [plan.judges[name] for name in (derived.members if derived else [judge])]
+    members = []
+    for name in derived.members if derived else [judge]:
+        members.append(plan.judges[name])
     cards: list[Card] = [derived] if derived else []
     cards += members
     for member in members:

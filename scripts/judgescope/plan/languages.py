@@ -82,9 +82,10 @@ def _programs(plan: Plan, dataset: str, language: str, script: str) -> Iterator[
 
 def _rationales(plan: Plan, dataset: str, language: str) -> Iterator[str]:
     """Yield a line if the sentiment of reasons is computed, which knows English."""
-    known = [
-        plan.judges[name] for name in plan.judges_of(dataset) if name in plan.judges
-    ]
+    known = []
+    for name in plan.judges_of(dataset):
+        if name in plan.judges:
+            known.append(plan.judges[name])
     asked = any(plan.samples(judge.model) for judge in known)
     if asked and "robustness" in plan.study.methods:
         yield (
@@ -101,9 +102,10 @@ def _perturbations(
     for name in dict.fromkeys(name for name, _ in plan.perturbed(dataset, *kinds)):
         card = plan.perturbations[name]
         if isinstance(card, MadePerturbation):
-            unchecked = [
-                check for check in card.checks if not holds_in(check, language)
-            ]
+            unchecked = []
+            for check in card.checks:
+                if not holds_in(check, language):
+                    unchecked.append(check)
             if unchecked:
                 yield (
                     f"warning: {name}: {', '.join(unchecked)} is not checked in "

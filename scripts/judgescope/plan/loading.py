@@ -235,12 +235,13 @@ def _check(plan: Plan, datasets: Iterable[str], source: str) -> None:
             from judgescope.plan.checks.perturbations import check_perturbation
 
             # Nobody knows the amounts of texts that a dataset has already.
-            made_for = {
-                name: degrees
-                for name, degrees in perturbation.datasets.items()
-                if name not in plan.datasets
-                or perturbation.perturbation not in plan.datasets[name].perturbed
-            }
+            made_for = {}
+            for name, degrees in perturbation.datasets.items():
+                if (
+                    name not in plan.datasets
+                    or perturbation.perturbation not in plan.datasets[name].perturbed
+                ):
+                    made_for[name] = degrees
             card_alone = perturbation.model_copy(update={"datasets": made_for})
             check_perturbation(card_alone, datasets, plan.datasets)
     check_uses(plan, source)
@@ -258,7 +259,10 @@ def _with_controls(
     # The judge cards of the controls, which are added to every study that uses
     # controls.
     control_names = tuple(form.replace("_", "-") for form in cards.NULL_FORMS)
-    more = [name for name in control_names if name not in study.judges]
+    more = []
+    for name in control_names:
+        if name not in study.judges:
+            more.append(name)
     return study.model_copy(update={"judges": [*study.judges, *more]})
 
 
@@ -276,19 +280,21 @@ def _judges(
         )
         changes: list[dict[str, object]] = [{}]
         if isinstance(card, cards.Judge) and card.models:
-            changes = [
-                {"judge": f"{name}-{model}", "model": model, "models": []}
-                for model in card.models
-            ]
+            changes = []
+            for model in card.models:
+                changes.append(
+                    {"judge": f"{name}-{model}", "model": model, "models": []}
+                )
         elif isinstance(card, cards.Judge) and card.columns:
-            changes = [
-                {
-                    "judge": slug(column.replace(cards.ASPECT, "")),
-                    "form": column,
-                    "columns": [],
-                }
-                for column in card.columns
-            ]
+            changes = []
+            for column in card.columns:
+                changes.append(
+                    {
+                        "judge": slug(column.replace(cards.ASPECT, "")),
+                        "form": column,
+                        "columns": [],
+                    }
+                )
         for judge in (card.model_copy(update=change) for change in changes):
             if judge.judge in {*judges, *derived, *RESERVED_JUDGES}:
                 raise UserError(

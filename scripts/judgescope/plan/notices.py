@@ -176,11 +176,10 @@ def too_few(plan: Plan, items: Mapping[str, int]) -> Iterator[str]:
 
     `items`: dataset -> its number of items.
     """
-    hinted = [
-        judge
-        for judge in plan.judges.values()
-        if judge.hint and judge.hint.rating == "wrong"
-    ]
+    hinted = []
+    for judge in plan.judges.values():
+        if judge.hint and judge.hint.rating == "wrong":
+            hinted.append(judge)
     needed = fewest_items()
     for dataset, n_items in items.items():
         given = min((round(n_items * judge.share) for judge in hinted), default=needed)

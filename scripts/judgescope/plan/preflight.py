@@ -79,10 +79,11 @@ def verified(spec: PreflightSpec) -> dict[str, object]:
     Raises UserErrors for a file that is not the one its card describes.
     """
     data = Path(spec.data)
-    hashes = {
-        name: verify(owner, Path(owner.folder), data, where=owner.where, fetch=False)
-        for name, owner in spec.owners.items()
-    }
+    hashes = {}
+    for name, owner in spec.owners.items():
+        hashes[name] = verify(
+            owner, Path(owner.folder), data, where=owner.where, fetch=False
+        )
     for model, card in spec.programs.items():
         folder = Path(spec.owners[f"model:{model}"].folder)
         if card["engine"] == "python":

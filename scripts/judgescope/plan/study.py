@@ -148,7 +148,9 @@ class Plan:
     def new_sets(self, dataset: str) -> list[str]:
         """Return the sets of texts that models write for training."""
         new = self.study.distill.write if dataset in self.taught else None  # type: ignore[union-attr]
-        return [f"{FilePrefix.WRITTEN}{model}" for model in new.models] if new else []
+        if new:
+            return [f"{FilePrefix.WRITTEN}{model}" for model in new.models]
+        return []
 
     def plain_aspects(self, dataset: str) -> list[str]:
         """Return the aspects of a dataset that the study covers, in the card's
@@ -318,20 +320,20 @@ class Plan:
         scores.
         """
         card = self.judges.get(judge)
-        return card is not None and compares(
-            card, self.models[card.model], self.templates
-        )
+        if card is None:
+            return False
+        return compares(card, self.models[card.model], self.templates)
 
     def is_oracle(self, judge: str) -> bool:
         """Return whether a judge is the control that knows how many errors a text
         has.
         """
         card = self.judges.get(judge)
-        return (
-            card is not None
-            and card.form == cards.ORACLE
-            and self.models[card.model].engine == "control"
-        )
+        if card is None:
+            return False
+        if card.form != cards.ORACLE:
+            return False
+        return self.models[card.model].engine == "control"
 
     def annotates(self, judge: str) -> bool:
         """Return whether a judge lists errors with their positions."""
@@ -343,9 +345,11 @@ class Plan:
         """Return whether a judge gives several replies about one target or pair: draws
         or votes.
         """
-        return judge in self.judges and (
-            self.judges[judge].draws > 1 or self.compares(judge)
-        )
+        if judge not in self.judges:
+            return False
+        if self.judges[judge].draws > 1:
+            return True
+        return self.compares(judge)
 
     def is_asked(self, model: str) -> bool:
         """Return whether a model's answers are requested and kept in the reply

@@ -97,7 +97,9 @@ class StudyReplies:
             if not replies.many:
                 continue
             remedy = read_remedy(parser_of(self.plan, judge))
-            replied = "sampled replies" if judge in self._sampled else "replies"
+            replied = "replies"
+            if judge in self._sampled:
+                replied = "sampled replies"
             without = replies.unread + replies.without_text
             yield (
                 f"warning: {without:,} of {replies.replies:,} {replied} of "

@@ -51,9 +51,9 @@ def source_of(files: Sequence[str | Path], *, default: bool) -> str:
     demo = "config/config.yaml"
     if default:
         return demo
-    return (
-        os.path.relpath(files[-1]) if files else "the config of the importing workflow"
-    )
+    if files:
+        return os.path.relpath(files[-1])
+    return "the config of the importing workflow"
 
 
 def read_study(
@@ -193,10 +193,9 @@ class RuleJobs:
             parts[self._param_of[name]][name] = value
         # Snakemake's report holds params in a <script> element, which a "<" could close
         # early.
-        params = {
-            param: canonical(part).replace("<", "\\u003c")
-            for param, part in parts.items()
-        }
+        params = {}
+        for param, part in parts.items():
+            params[param] = canonical(part).replace("<", "\\u003c")
         files = job_files(spec)
         return _Job(files.inputs, files.outputs, params)
 
@@ -229,7 +228,9 @@ def _types_of(hint: object) -> set[object]:
     """Return the types in a union, or a single type; without marks of its files."""
     if get_origin(hint) is Annotated:
         hint = get_args(hint)[0]
-    return set(get_args(hint)) if isinstance(hint, UnionType) else {hint}
+    if isinstance(hint, UnionType):
+        return set(get_args(hint))
+    return {hint}
 
 
 def table_label(table: str) -> Callable[[Mapping[str, str]], dict[str, str]]:

@@ -62,7 +62,9 @@ class Imagined(Subjects):
         written = Path(self.files.analyses[model]).is_file()
         card = generators.analyses_of(self.plan, judge)
         longest = "?" * (card.max_tokens * CHARACTERS if card else 0)
-        known = super().analyses(judge, aspect, model) if written else {}
+        known: Mapping[str, str] = {}
+        if written:
+            known = super().analyses(judge, aspect, model)
         return defaultdict(lambda: longest, known)
 
     def _read(self, perturbation: str) -> list[Subject]:
@@ -241,10 +243,11 @@ def _new(plan: Plan, texts: Imagined, name: str) -> Asked:
     card = plan.distillation.write
     assert card is not None
     about = plan.about(texts.dataset)
-    sizes = [
-        _size(plan, card, to_write(about, {}, NO_CHANGE, subject.material, text=""))
-        for subject in texts.in_set(name)
-    ]
+    sizes = []
+    for subject in texts.in_set(name):
+        sizes.append(
+            _size(plan, card, to_write(about, {}, NO_CHANGE, subject.material, text=""))
+        )
     model = name.removeprefix(names.FilePrefix.WRITTEN)
     return at_most(texts.dataset, name, model, len(sizes), sum(sizes), card.max_tokens)
 
@@ -265,7 +268,9 @@ def _written(texts: Imagined, name: str, card: generators.Maker) -> Asked:
         items = share_of(
             texts.items, plan.study.share, seed=plan.study.seed, dataset=texts.dataset
         )
-        known = [(parts_of(texts.items[item]), "") for item in sorted(items)]
+        known = []
+        for item in sorted(items):
+            known.append((parts_of(texts.items[item]), ""))
         draws = card.draws
     else:
         of_references = name == names.ORIGINAL
@@ -526,10 +531,11 @@ def _merges_at_most(
     assert supervisor is not None
     judges = [plan.judges[name] for name in plan.derived[judge].members]
     no_error = dict.fromkeys(("location", "explanation", "severity", "category"))
-    lists = [
-        [{**no_error, "explanation": "?" * member.max_tokens * CHARACTERS}]
-        for member in judges
-    ]
+    lists = []
+    for member in judges:
+        lists.append(
+            [{**no_error, "explanation": "?" * member.max_tokens * CHARACTERS}]
+        )
     share = min(member.share for member in judges)
     about = plan.about(texts.dataset)
     prompts = 0

@@ -493,7 +493,9 @@ def _check_scale(
 def _shown(scale: cards.RatingScale) -> str:
     if scale.categorical:
         return ", ".join(scale.labels)
-    step = "continuous" if scale.step is None else f"step {scale.step:g}"
+    step = "continuous"
+    if scale.step is not None:
+        step = f"step {scale.step:g}"
     return f"{scale.min:g} to {scale.max:g} ({step})"
 
 
@@ -512,7 +514,10 @@ def check_derived(plan: Plan, card: cards.DerivedJudge) -> None:
         where=where,
         todo="list it under the study's `judges` too, or name another judge",
     )
-    annotators = [name for name in plan.judges if plan.annotates(name)]
+    annotators = []
+    for name in plan.judges:
+        if plan.annotates(name):
+            annotators.append(name)
     check_known(
         card.members if card.supervisor else [],
         annotators,

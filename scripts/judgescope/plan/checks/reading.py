@@ -40,7 +40,10 @@ def check_reading(plan: Plan, judge: Judge) -> None:
     """
     where = f"judges/{judge.judge}.yaml"
     given = {"read": judge.read is not None, "examples": bool(judge.examples)}
-    keys = [key for key, is_given in given.items() if is_given]
+    keys = []
+    for key, is_given in given.items():
+        if is_given:
+            keys.append(key)
     if not keys:
         return
     model = plan.models[judge.model]
@@ -127,7 +130,10 @@ def _check_example(
     example: ExampleReply, readings: list[RatedReading], where: str
 ) -> None:
     """Check that an example reply has the verdict that its card gives."""
-    about = [each for each in readings if _is_about(each, example.aspect)]
+    about = []
+    for each in readings:
+        if _is_about(each, example.aspect):
+            about.append(each)
     if example.aspect is not None and not about:
         raise UserError(
             "this example is about an aspect that the judge does not rate",
@@ -176,4 +182,6 @@ def _agrees(
         wanted = read_verdict(str(expected), scale, "example")
     if wanted is not None and wanted.value is not None:
         return math.isclose(wanted.value, judgment.value)
-    return isinstance(expected, float | int) and math.isclose(expected, judgment.value)
+    if not isinstance(expected, float | int):
+        return False
+    return math.isclose(expected, judgment.value)

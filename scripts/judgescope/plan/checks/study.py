@@ -81,7 +81,10 @@ def _check_best(
     """Check that every method supports aspects of which the lowest value is the
     best.
     """
-    unread = [name for name in study.methods if METHODS[name].unturned]
+    unread = []
+    for name in study.methods:
+        if METHODS[name].unturned:
+            unread.append(name)
     for dataset in datasets.values():
         for aspect, scale in dataset.aspects.items():
             if scale.best == "min" and unread and aspect in (study.aspects or [aspect]):
@@ -153,9 +156,10 @@ def _check_read(
     }
     if kind not in unread_keys:
         return
-    methods = {
-        name for name, method in METHODS.working().items() if kind in method.texts
-    }
+    methods = set()
+    for name, method in METHODS.working().items():
+        if kind in method.texts:
+            methods.add(name)
     if not methods & set(study.methods):
         raise UserError(
             unread_keys[kind],
@@ -364,9 +368,9 @@ def _check_dataset(plan: Plan, dataset: cards.Dataset, source: str) -> None:
         )
     for name in dict(plan.perturbed(dataset.dataset)):
         card = plan.perturbations[name]
-        needs = (
-            RULES[card.rule].meta if isinstance(card, cards.RulePerturbation) else None
-        )
+        needs = None
+        if isinstance(card, cards.RulePerturbation):
+            needs = RULES[card.rule].meta
         if needs is not None and needs not in dataset.meta:
             raise UserError(
                 f"this perturbation needs items with the metadata `{needs}`",
@@ -461,7 +465,9 @@ def _check_unread(plan: Plan, source: str) -> None:
             continue
         read = Scale(scale.min, scale.max, scale.step, best=scale.best)
         if not zero_stands_in(read):
-            problem = "the best value" if read.ends[1] == 0 else "not a value"
+            problem = "not a value"
+            if read.ends[1] == 0:
+                problem = "the best value"
             raise UserError(
                 f"0 is {problem} of this scale, so it cannot replace a missing "
                 "judgment",

@@ -415,7 +415,9 @@ def reading_scale(
 def derive(plan: Plan, dataset: str, perturbation: str, judge: str) -> specs.DeriveSpec:
     """Make one cell of a derived judge from its members' cells."""
     cell = StudyCell(dataset, perturbation, judge)
-    members = [cell._replace(judge=name) for name in plan.derived[judge].members]
+    members = []
+    for name in plan.derived[judge].members:
+        members.append(cell._replace(judge=name))
     labels = {}
     for aspect in plan.aspects_in(cell):
         voted = voted_labels(plan, dataset, judge, aspect)

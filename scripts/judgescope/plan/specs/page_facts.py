@@ -68,7 +68,9 @@ def _perturbation_card(card: cards.AnyPerturbation) -> specs.PerturbationCard:
     if isinstance(card, cards.MadePerturbation):
         by = f"by the model {card.model}, form {card.form}"
     elif isinstance(card, cards.GradedPerturbation):
-        made = f"the model {card.model}, form {card.form}" if card.model else "rule"
+        made = "rule"
+        if card.model:
+            made = f"the model {card.model}, form {card.form}"
         by = f"by {made}; rated by {card.rating}"
     elif isinstance(card, cards.GivenPerturbation):
         by = f"by the authors of {card.dataset}"
@@ -90,11 +92,10 @@ def perturbation_degrees(plan: Plan) -> dict[str, specs.PerturbationCard]:
     described = {}
     for name, card in plan.perturbations.items():
         degrees = plan.degrees_of(name)
-        doses = {
-            each: degree.k
-            for each, degree in degrees.items()
-            if isinstance(degree.k, int)
-        }
+        doses = {}
+        for each, degree in degrees.items():
+            if isinstance(degree.k, int):
+                doses[each] = degree.k
         described[name] = specs.PerturbationCard(
             name=card.name, level=card.level, degrees=list(degrees), doses=doses
         )
@@ -208,7 +209,10 @@ def _derived_card(plan: Plan, card: cards.DerivedJudge) -> specs.JudgeCard:
     if card.supervisor:
         merged = f"; errors merged by {card.supervisor.model}"
     hints = [plan.judges[name].hint for name in card.members]
-    ratings = [hint.rating for hint in hints if hint is not None]
+    ratings = []
+    for hint in hints:
+        if hint is not None:
+            ratings.append(hint.rating)
     return specs.JudgeCard(
         engine="derived",
         form=f"{how} of {members}{merged}",

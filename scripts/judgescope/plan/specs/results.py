@@ -40,7 +40,9 @@ def _has_draws(plan: Plan) -> bool:
 
 def _has_votes(plan: Plan) -> bool:
     compares = any(plan.compares(name) for name in plan.judges)
-    return compares or any(card.prefers for card in plan.datasets.values())
+    if compares:
+        return True
+    return any(card.prefers for card in plan.datasets.values())
 
 
 def _constructs(plan: Plan) -> bool:
@@ -249,7 +251,9 @@ def turned_sums(plan: Plan, dataset: str, judges: Sequence[str]) -> base.Turned 
             people[split(name)[0]] = turn
     scores = {}
     for name in judges:
-        sums = {} if plan.compares(name) else turned(plan, dataset, name)
+        sums = {}
+        if not plan.compares(name):
+            sums = turned(plan, dataset, name)
         if sums:
             scores[name] = sums
     if people or scores:
@@ -450,10 +454,9 @@ def _expected(plan: Plan, dataset: str) -> dict[str, object]:
 
 
 def _graded(plan: Plan, dataset: str) -> dict[str, object]:
-    sets = [
-        graded_texts(plan, dataset, name)
-        for name, _ in plan.perturbed(dataset, "graded")
-    ]
+    sets = []
+    for name, _ in plan.perturbed(dataset, "graded"):
+        sets.append(graded_texts(plan, dataset, name))
     return {"graded": sets}
 
 
@@ -510,7 +513,10 @@ def _verdicts(plan: Plan, dataset: str) -> dict[str, object]:
     """
     if not plan.study.require:
         return {"claims": _claims(plan)}
-    deciding = [name for name in tables_of(plan) if METHODS[name].bars]
+    deciding = []
+    for name in tables_of(plan):
+        if METHODS[name].bars:
+            deciding.append(name)
     parts = [plan.paths.statistics(table, dataset) for table in deciding]
     required = base.Required(bars=bars_of(plan.study.require), parts=parts)
     return {"claims": _claims(plan), "required": required}

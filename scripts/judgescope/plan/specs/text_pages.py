@@ -136,4 +136,6 @@ def _set_name(plan: Plan, perturbation: str) -> str:
 def _aspect_name(plan: Plan, aspect: str) -> str:
     name, criterion = split(aspect)
     title = plan.aspects[name].name
-    return f"{title}, criterion {criterion}" if criterion else title
+    if criterion:
+        return f"{title}, criterion {criterion}"
+    return title

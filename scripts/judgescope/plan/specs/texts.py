@@ -191,7 +191,9 @@ def make_texts(
     paths = plan.paths
     card = generators.writer_of(plan, dataset, perturbation)
     assert isinstance(card, generators.Maker)
-    name = perturbation if degree is None else f"{perturbation}.{degree}"
+    name = perturbation
+    if degree is not None:
+        name = f"{perturbation}.{degree}"
     amount = card.degrees_for(dataset)[degree or ""]
     return MakeTextsSpec(
         **computing("write_texts", ENGINES.target(plan.models[card.model].engine)),

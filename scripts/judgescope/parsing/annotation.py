@@ -156,7 +156,10 @@ def read_annotation(text: str, scale: Scale = OVERALL) -> Annotation:
         "less_without_errors": int(value is not None and value < best and not errors),
         "other_verdicts": other_verdicts,
     }
-    counted = [name for name, count in counts.items() if count]
+    counted = []
+    for name, count in counts.items():
+        if count:
+            counted.append(name)
     rule = "+".join([verdict.rule, *counted])
     kept = tuple(errors[index] for index in sorted(ranked[:MOST]))
     why = listing.why or None
@@ -287,7 +290,9 @@ def _errors(entry: ErrorEntry) -> list[tuple[ErrorSpan, bool]]:
 
 def _severity(text: str) -> int | None:
     reading = read_score(f"Rating: {_LEVEL.sub('', text)}", _SEVERITY)
-    return int(reading.value) if reading.value is not None else None
+    if reading.value is not None:
+        return int(reading.value)
+    return None
 
 
 def _quotes(location: str) -> list[str | None]:

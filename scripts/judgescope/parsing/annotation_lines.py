@@ -29,7 +29,10 @@ class ErrorEntry:
         """
         fields = (self.location, self.explanation, self.heading)
         folded = (fold(text).strip(EDGES) for text in fields)
-        words = [text for text in folded if text and not is_nothing(text)]
+        words = []
+        for text in folded:
+            if text and not is_nothing(text):
+                words.append(text)
         return not words or says_no_errors(words[0])
 
 
@@ -128,7 +131,9 @@ def is_nothing(text: str) -> bool:
     >>> [is_nothing(text) for text in ("none", "none (no mention)", "none, none", "no")]
     [True, True, True, False]
     """
-    return not text.strip(EDGES) or _NOTHING.fullmatch(text) is not None
+    if not text.strip(EDGES):
+        return True
+    return _NOTHING.fullmatch(text) is not None
 
 
 def is_placeholder(text: str) -> bool:
@@ -146,7 +151,9 @@ def is_placeholder(text: str) -> bool:
 def field_of(label: str) -> str | None:
     """Return the field of a label."""
     match = _FIELD.fullmatch(f"{fold(label).replace('_', ' ').strip()}:")
-    return _name(match) if match and match.lastgroup else None
+    if match and match.lastgroup:
+        return _name(match)
+    return None
 
 
 def _name(match: re.Match[str]) -> str:

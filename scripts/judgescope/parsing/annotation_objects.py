@@ -75,7 +75,9 @@ def _listing(value: object) -> Listing | None:
                     listing.errors.append(ErrorEntry(heading=text))
         else:
             _add_verdict(field_of(key), inner, listing)
-    return listing if listing.errors or listing.clean or listing.verdicts else None
+    if listing.errors or listing.clean or listing.verdicts:
+        return listing
+    return None
 
 
 def _add_verdict(name: str | None, inner: object, listing: Listing) -> None:

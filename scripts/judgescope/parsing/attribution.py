@@ -175,7 +175,10 @@ def own_places(spans: StatementSpans, folded: str) -> list[int]:
         # only a contrast tells: `my verdict: 3 … Corrected: 4` is a correction
         return list(range(len(spans)))
     for accepted in (("judge",), (None,)):
-        indices = [index for index, owner in enumerate(owners) if owner in accepted]
+        indices = []
+        for index, owner in enumerate(owners):
+            if owner in accepted:
+                indices.append(index)
         if indices:
             return indices
     return list(range(len(spans)))

@@ -157,11 +157,15 @@ def read_verdict(
     -1.0
     """
     words = plain_words(stated)
-    replaced = {plain_words(word): plain_words(to) for word, to in mapped.items()}
+    replaced = {}
+    for word, to in mapped.items():
+        replaced[plain_words(word)] = plain_words(to)
     words = replaced.get(words, words)
     off_menu = Judgment("unparsed", f"{rule}.off_menu")
     if scale is None:
-        letter = "tie" if tie and words == tie.lower() else words
+        letter = words
+        if tie and words == tie.lower():
+            letter = "tie"
         if letter not in CHOICE_VALUES:
             return off_menu
         return Judgment("ok", rule, CHOICE_VALUES[letter], letter)

@@ -74,7 +74,9 @@ def without_invisible(text: str) -> str:
     >>> without_invisible("Rat\u00ading:\u2060 3")
     'Rating: 3'
     """
-    return text if text.isascii() else _INVISIBLE.sub("", text)
+    if text.isascii():
+        return text
+    return _INVISIBLE.sub("", text)
 
 
 _MARKS: Final = b'<>[{|&~="`\\'
@@ -90,7 +92,9 @@ def is_plain(text: str) -> bool:
     >>> is_plain("Score: 4 (it's fine)"), is_plain("<b>4</b>"), is_plain("4 分")
     (True, False, False)
     """
-    return text.isascii() and not text.encode().translate(None, _ALL_BUT_MARKS)
+    if not text.isascii():
+        return False
+    return not text.encode().translate(None, _ALL_BUT_MARKS)
 
 
 def word_set(words: str) -> frozenset[str]:

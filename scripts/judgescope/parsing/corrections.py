@@ -204,4 +204,6 @@ def _is_quoted(
         return True
     before = folded[start : mark.start()]
     clause = re.split(r"[.!?\n]", before[-200:])[-1]
-    return text_says(before, len(before)) or bool(_ANSWER_SAYS.search(clause))
+    if text_says(before, len(before)):
+        return True
+    return bool(_ANSWER_SAYS.search(clause))

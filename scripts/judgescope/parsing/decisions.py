@@ -115,11 +115,10 @@ def _agreeing(
     else:
         choice = answer.get("choice")
         largest = max(shares)
-        leading = [
-            option
-            for option, share in zip(options, shares, strict=True)
-            if share == largest
-        ]
+        leading = []
+        for option, share in zip(options, shares, strict=True):
+            if share == largest:
+                leading.append(option)
         agrees = choice is None or choice in leading
     if not agrees:
         raise _UnreadError("contradiction")
@@ -146,7 +145,9 @@ def _of_two(answer: Mapping[str, Any], scale: Scale) -> list[float]:
     if not _is_same_chance(answer.get("probabilities"), chance):
         raise _UnreadError("contradiction")
     better_last = scale.best == "max"
-    return [1 - chance, chance] if better_last else [chance, 1 - chance]
+    if better_last:
+        return [1 - chance, chance]
+    return [chance, 1 - chance]
 
 
 def _is_same_chance(shares: Any, chance: float) -> bool:
@@ -191,7 +192,10 @@ def _likeliest(
     names, None if it names none.
     """
     largest = max(shares)
-    leading = [position for position, share in enumerate(shares) if share == largest]
+    leading = []
+    for position, share in enumerate(shares):
+        if share == largest:
+            leading.append(position)
     if len(leading) == 1:
         return leading[0]
     named = [
@@ -213,7 +217,9 @@ def _verdict(
     kind = str(answer.get("type"))
     if kind == "noul":
         # One half counts as true.
-        better = len(grid) - 1 if scale.best == "max" else 0
+        better = 0
+        if scale.best == "max":
+            better = len(grid) - 1
         position: int | None = better if shares[better] >= 1 / 2 else 1 - better
     else:
         position = _likeliest(shares, options_of(scale, kind), answer)
@@ -224,7 +230,9 @@ def _verdict(
     if scale.words and not expected:
         judgment = Judgment("ok", rule, float(likeliest), label)
         return _sure(judgment, shares[likeliest])
-    terms = [share * value for share, value in zip(shares, grid, strict=True)]
+    terms = []
+    for share, value in zip(shares, grid, strict=True):
+        terms.append(share * value)
     judgment = Judgment("ok", rule, round(math.fsum(terms), 12), label)
     about = judgment._replace(confident_of=grid[likeliest])
     return _sure(about, shares[likeliest])

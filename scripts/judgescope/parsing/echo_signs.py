@@ -132,7 +132,9 @@ def first_echo(folded: str, seen: Glance, signs: EchoSigns, end: int) -> int:
         or _has_sign_at_digit(folded, start, seen, signs)
         or _first_sign(folded, seen, signs.words, start, end) >= 0
     ):
-        return start if first < 0 else min(start, first)
+        if first < 0:
+            return start
+        return min(start, first)
     return first
 
 
@@ -168,4 +170,6 @@ def _first_sign(
         sign = pattern and pattern.search(folded, start, end)
         if sign and (first < 0 or sign.start() < first):
             first = sign.start()
-    return max(0, first - _BEFORE_WORD) if first >= 0 else -1
+    if first >= 0:
+        return max(0, first - _BEFORE_WORD)
+    return -1

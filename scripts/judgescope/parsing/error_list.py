@@ -88,7 +88,9 @@ def read_errors(
     answer = answer_of(text)
     if isinstance(answer, Judgment):
         return answer
-    lines = [_line(line.strip()) for line in fold(answer).splitlines()]
+    lines = []
+    for line in fold(answer).splitlines():
+        lines.append(_line(line.strip()))
     severities = [line.detail for line in lines if line.kind == "error"]
     if not severities and is_refusal(answer):
         return Judgment("refused", "refusal")
@@ -112,18 +114,25 @@ def is_no_error(line: str) -> bool:
 
 def says_no_errors(line: str) -> bool:
     """Return whether a folded line says without reservation that there is no error."""
-    return bool(_NO_ERRORS.fullmatch(line)) and not _DOUBT.search(line)
+    if not _NO_ERRORS.fullmatch(line):
+        return False
+    return not _DOUBT.search(line)
 
 
 def _fault(lines: list[_Line], severities: list[str]) -> str:
     """Return why the errors cannot be read from the lines, or "" if they can."""
     kinds = {line.kind for line in lines}
-    absent = {line.detail for line in lines if line.kind == "absent"}
+    absent = set()
+    for line in lines:
+        if line.kind == "absent":
+            absent.add(line.detail)
     clean = "clean" in kinds or absent.issuperset(SEVERITIES)
     if "fault" in kinds:
         return next(line.detail for line in lines if line.kind == "fault")
     if severities:
-        return "contradiction" if clean or absent.intersection(severities) else ""
+        if clean or absent.intersection(severities):
+            return "contradiction"
+        return ""
     if not clean:
         return "incomplete" if absent else "no_list"
     return "doubted" if "doubt" in kinds else ""
@@ -138,11 +147,9 @@ def _line(line: str) -> _Line:
         return _of_severity(first["severity"], first["description"])
     if last := _LAST.search(content[-80:]):
         description = content[: len(content) - len(last[0])]
-        return (
-            _of_severity(last["severity"], description)
-            if bullet
-            else _Line("fault", "unclear")
-        )
+        if bullet:
+            return _of_severity(last["severity"], description)
+        return _Line("fault", "unclear")
     heading = content.endswith(":") or not any(map(str.isalnum, content))
     if not heading and (bullet or _ERROR.match(content)):
         return _Line("fault", "no_severity")

@@ -91,7 +91,9 @@ class Scale:
     @property
     def ends(self) -> tuple[float, float]:
         """Return the worst value and the best one."""
-        return (self.min, self.max) if self.best == "max" else (self.max, self.min)
+        if self.best == "max":
+            return (self.min, self.max)
+        return (self.max, self.min)
 
     def contains(self, value: float) -> bool:
         """Return min <= value <= max."""
@@ -104,7 +106,9 @@ class Scale:
         if self.step is None:
             return True
         steps = (value - self.min) / self.step
-        return steps.is_integer() or abs(steps - round(steps)) < _TOLERANCE
+        if steps.is_integer():
+            return True
+        return abs(steps - round(steps)) < _TOLERANCE
 
     def has(self, value: float) -> bool:
         """Return whether a verdict may take the value unchanged.
@@ -184,17 +188,19 @@ def stand_in(
         return fixed[policy]
     if rng is None:
         raise ValueError("the policy random needs a random generator, `rng`")
-    return (
-        grid[int(rng.integers(len(grid)))]
-        if grid
-        else float(rng.uniform(scale.min, scale.max))
-    )
+    if grid:
+        return grid[int(rng.integers(len(grid)))]
+    return float(rng.uniform(scale.min, scale.max))
 
 
 def zero_stands_in(scale: Scale) -> bool:
     """Return whether 0 is a value of a scale and not its best one."""
     grid = scale.grid()
-    return scale.ends[1] != 0 and (scale.contains(0) if grid is None else 0 in grid)
+    if scale.ends[1] == 0:
+        return False
+    if grid is None:
+        return scale.contains(0)
+    return 0 in grid
 
 
 class Judgment(NamedTuple):

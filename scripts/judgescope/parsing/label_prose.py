@@ -91,9 +91,11 @@ def _label_in_prose(
     if leading:  # `No - it would need a source to be a yes.`
         if _enumerates(leading, visible, grammar) or _is_answered(leading, visible):
             return contradiction
-        form, match = "leading", leading
+        form = "leading"
+        match = leading
     elif labelled:
-        form, match = "labelled", labelled[-1]
+        form = "labelled"
+        match = labelled[-1]
     elif forms:
         form, match = next(iter(forms.items()))
     else:
@@ -118,7 +120,9 @@ def _enumerates(match: re.Match[str], visible: str, grammar: Grammar) -> bool:
 def _is_answered(match: re.Match[str], visible: str) -> bool:
     """Return whether a yes or no follows that is not clear: `Pass: yes/no`."""
     behind = visible[match.end() - 1 :].lstrip(" *_")
-    return match[0].rstrip().endswith(":") and label_values.begins_with_answer(behind)
+    if not match[0].rstrip().endswith(":"):
+        return False
+    return label_values.begins_with_answer(behind)
 
 
 def _is_crossed(match: re.Match[str], answer: str, grammar: Grammar) -> bool:

@@ -183,7 +183,9 @@ def read_value(value: object, known: Vocabulary) -> Judgment | None:
         return _judgment(index, known)
     if isinstance(value, int | float):
         index = known.words.get(f"{value:g}")
-        return None if index is None else _judgment(index, known)
+        if index is None:
+            return None
+        return _judgment(index, known)
     if not isinstance(value, str):
         return Judgment("unparsed", "no_label")
     return _judgment(_index(value, known), known)
@@ -241,8 +243,12 @@ def index_of_sentence(bare: str, known: Vocabulary) -> int | None:
         if words in known.words:
             return known.words[words]
     denied = _DENIED.match(bare)
-    rest = denied["rest"].strip(_EDGES) if denied else ""
-    return other_label(known.words[rest], known) if rest in known.words else None
+    rest = ""
+    if denied:
+        rest = denied["rest"].strip(_EDGES)
+    if rest in known.words:
+        return other_label(known.words[rest], known)
+    return None
 
 
 def _is_taken_back(bare: str, end: int, index: int, known: Vocabulary) -> bool:
@@ -263,7 +269,9 @@ def _without_edges(text: str) -> str:
 
 def other_label(index: int, known: Vocabulary) -> int | None:
     """Return the other of two labels; None of three or more."""
-    return 1 - index if len(known.scale.labels) == 2 else None
+    if len(known.scale.labels) == 2:
+        return 1 - index
+    return None
 
 
 def read_about(name: str, value: object, known: Vocabulary) -> Judgment | None:
@@ -351,7 +359,9 @@ def truth(value: object) -> str | None:
     folded = fold(value)
     phrase = _PHRASES.match(folded.lstrip(_EDGES))
     if phrase:
-        return "yes" if phrase[0].endswith("yes") else "no"
+        if phrase[0].endswith("yes"):
+            return "yes"
+        return "no"
     first = _FIRST_WORD.match(folded)
     if first is None:
         return None

@@ -70,7 +70,9 @@ def named(folded: str, start: int = 0) -> list[re.Match[str]]:
 def value_behind(match: re.Match[str]) -> str:
     """Return the value behind a name, on its line or the next that is not empty."""
     value = _VALUE.match(match.string, match.end())
-    return value[1].strip() if value else ""
+    if value:
+        return value[1].strip()
+    return ""
 
 
 def _begin_of_name(folded: str, end: int) -> int:

@@ -76,7 +76,9 @@ def lone_rating(visible: str, seen: Glance, grammar: Grammar) -> re.Match[str] |
         return None
     if match["explicit"] or visible.endswith(_AWARDED, 0, start):
         return match
-    return match if hide_mentions(visible, seen) == visible else None
+    if hide_mentions(visible, seen) == visible:
+        return match
+    return None
 
 
 def _start_of_lone_name(visible: str, seen: Glance, grammar: Grammar) -> int:
@@ -91,4 +93,6 @@ def _start_of_lone_name(visible: str, seen: Glance, grammar: Grammar) -> int:
     # without a number before, names have no value if a full stop stands behind them
     stop = visible.rfind(". ", 0, seen.first)
     start = max(stop + 2 if stop > 0 else 0, visible.rfind("\n", 0, seen.first) + 1)
-    return start if start >= len(visible) - _LONGEST else -1
+    if start >= len(visible) - _LONGEST:
+        return start
+    return -1

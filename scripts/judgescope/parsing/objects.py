@@ -70,7 +70,9 @@ def _objects(text: str) -> Iterator[FoundObject]:
         if begin is None:
             return
         start = begin.start()
-        held = None if _is_latex(text, start) else _object_at(text, start)
+        held = None
+        if not _is_latex(text, start):
+            held = _object_at(text, start)
         if held is None:
             done = start + 1
         else:
@@ -84,7 +86,9 @@ def _is_latex(text: str, brace: int) -> bool:
     # The maximum number of characters of a LaTeX command before its brace.
     longest_command = 14
     before = text[max(0, brace - longest_command) : brace]
-    return "\\" in before and before.rpartition("\\")[2].isalpha()
+    if "\\" not in before:
+        return False
+    return before.rpartition("\\")[2].isalpha()
 
 
 def _holds_objects(value: ObjectValue) -> bool:

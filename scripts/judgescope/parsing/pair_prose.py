@@ -49,7 +49,9 @@ def _only_side(bare: str, start: int, end: int, tie: str) -> SideInText | None:
     if PLAIN_TIE.fullmatch(bare) or (tie and bare.strip("()[]") == tie):
         return SideReading("tie"), start, end
     reading = read_side(bare, tie)
-    rest = bare[reading.end :].strip(" )]\"'`*_.!") if reading else "x"
+    rest = "x"
+    if reading:
+        rest = bare[reading.end :].strip(" )]\"'`*_.!")
     if reading is None or (rest and not BRACKETS.fullmatch(bare)):
         return None
     return reading, start, end
@@ -113,10 +115,14 @@ def leading(folded: str, tie: str) -> SideInText | str | None:
     if begin is None and tie:
         begin = re.compile(rf"\s*{OPEN}{re.escape(tie)}\b").match(folded)
         side = "tie"
-    begins = _BEGINS.match(folded, begin.end()) if begin else None
+    begins = None
+    if begin:
+        begins = _BEGINS.match(folded, begin.end())
     if begin is None or begins is None:
         return None
-    others = {other[1] for other in _ANOTHER.finditer(folded, begins.end())}
+    others = set()
+    for other in _ANOTHER.finditer(folded, begins.end()):
+        others.add(other[1])
     if others - {side} or _calls_another_better(folded, begins.end(), side):
         return "contradiction"
     return SideReading(side), begin.start(), begins.end()
@@ -301,7 +307,9 @@ def _last_line(folded: str, tie: str) -> SideInText | None:
     bracket = _last_bracket(folded)
     if bracket:
         reading = read_side(bracket[1], tie)
-        return (reading, bracket.start(), end) if reading else None
+        if reading:
+            return (reading, bracket.start(), end)
+        return None
     if not any(word in folded for word in ("tie", "draw", "equal", "neither")):
         return None
     tied = re.search(r"(?:^|[.!?;\n]\s?)([^.!?;\n]{1,60})[.!\s]*\Z", folded)
@@ -346,7 +354,9 @@ def _last_bracket(folded: str) -> re.Match[str] | None:
 
 def unquoted_line(folded: str, start: int) -> bool:
     """Return whether the line at `start` is not one of several quoted lines."""
-    return not folded[start:].lstrip().startswith(">") or folded.count("\n>") < 2
+    if not folded[start:].lstrip().startswith(">"):
+        return True
+    return folded.count("\n>") < 2
 
 
 _OVERALL = re.compile(

@@ -100,11 +100,14 @@ def read_side(text: str, tie: str = "") -> SideReading | None:
     >>> read_side("a and b"), read_side("a matter of taste")
     (None, None)
     """
-    text = text.replace("_", " ") if "_" in text else text
+    if "_" in text:
+        text = text.replace("_", " ")
     related = RELATION.match(text)
     if related:
         return related_sides(related)
-    inner = BRACKETS.match(text.strip()) if "[[" in text else None
+    inner = None
+    if "[[" in text:
+        inner = BRACKETS.match(text.strip())
     if inner:
         return read_side(inner[1], tie)
     tied = _TIE_VALUE.match(text)

@@ -123,7 +123,9 @@ def _better_in_name(name: str) -> str | None:
         r"(?: is)? (?:better|wins|preferred|best)",
         words,
     )
-    return SIDES[match[1]] if match else None
+    if match:
+        return SIDES[match[1]]
+    return None
 
 
 def _judgment(reading: SideReading | None, rule: str) -> Judgment:
@@ -319,7 +321,10 @@ def _without_repeated_question(named: list[_Named], folded: str) -> list[_Named]
     kept: list[_Named] = []
     for choices in lines.values():
         in_brackets = any(folded.startswith("[[", each.start) for each in choices)
-        sides = {each.reading.side for each in choices if each.reading}
+        sides = set()
+        for each in choices:
+            if each.reading:
+                sides.add(each.reading.side)
         if in_brackets or len(sides) <= 1:
             kept.append(choices[-1])
     return kept
@@ -338,7 +343,9 @@ def _bracketed(folded: str, tie: str) -> Iterator[_Named]:
     matches = alone or matches
     for index, match in enumerate(matches):
         before = matches[index - 1] if index else None
-        after = matches[index + 1] if index + 1 < len(matches) else None
+        after = None
+        if index + 1 < len(matches):
+            after = matches[index + 1]
         if before and _JOINED.fullmatch(folded, before.end(), match.start()):
             continue
         if after and _JOINED.fullmatch(folded, match.end(), after.start()):

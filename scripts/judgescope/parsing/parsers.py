@@ -217,11 +217,9 @@ def read_number(text: str, scale: Scale | None) -> Judgment:
     value = float(text) if _NUMBER.fullmatch(text) else math.inf
     if math.isinf(value):
         return Judgment("unparsed", "no_number")
-    return (
-        Judgment("ok", "number", value)
-        if scale is None
-        else scale.read(value, "number")
-    )
+    if scale is None:
+        return Judgment("ok", "number", value)
+    return scale.read(value, "number")
 
 
 @parser("returned", 1)
@@ -233,7 +231,9 @@ def read_returned(text: str, scale: Scale | None) -> Judgment:
     reason is the rationale.
     """
     try:
-        content = json.loads(text) if text.startswith("{") else None
+        content = None
+        if text.startswith("{"):
+            content = json.loads(text)
     except (ValueError, RecursionError):
         content = None
     if not isinstance(content, dict) or content.keys() != {"score", "reason"}:

@@ -52,12 +52,13 @@ def quotations(folded: str) -> QuotedSpans:
         return spans
     for line in _LINE.finditer(folded):
         start = line.start()
-        quoted = [
-            (start + quotation.start(), start + quotation.end())
-            for quotation in _QUOTATION.finditer(_without_unclosed(line[0]))
-        ]
+        quoted = []
+        for quotation in _QUOTATION.finditer(_without_unclosed(line[0])):
+            quoted.append((start + quotation.start(), start + quotation.end()))
         edges = [start, *(edge for span in quoted for edge in span), line.end()]
-        between = [folded[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True)]
+        between = []
+        for a, b in zip(edges[::2], edges[1::2], strict=True):
+            between.append(folded[a:b])
         is_key = quoted and between[1].lstrip().startswith(":")
         if is_key or (quoted and any(any(map(str.isalnum, part)) for part in between)):
             spans += quoted
@@ -104,7 +105,9 @@ def unquoted(
     indices = own_places([match.span() for match in stated], folded)
     stated = [stated[index] for index in indices]
     plain = _outside(stated, asides(folded))
-    return plain if any(_is_overall(match, folded) for match in plain) else stated
+    if any(_is_overall(match, folded) for match in plain):
+        return plain
+    return stated
 
 
 def _judges_own(matches: list[re.Match[str]], folded: str) -> list[re.Match[str]]:
@@ -114,7 +117,9 @@ def _judges_own(matches: list[re.Match[str]], folded: str) -> list[re.Match[str]
         near_end = end + _SHORTEST_OF_ANOTHER > len(folded)
         if near_end and folded[start] not in "{<[":
             return matches
-        return [] if is_of_another(folded, start, end) else matches
+        if is_of_another(folded, start, end):
+            return []
+        return matches
     return [match for match in matches if not is_of_another(folded, *match.span())]
 
 
@@ -202,7 +207,9 @@ def text_says(folded: str, start: int) -> bool:
     (True, False)
     """
     clause = re.split(r"[.!?\n]", folded[max(0, start - _LEAD) : start])[-1]
-    return bool(TEXT_SAYS.search(clause)) and not _JUDGE_SAYS.search(clause)
+    if not TEXT_SAYS.search(clause):
+        return False
+    return not _JUDGE_SAYS.search(clause)
 
 
 def _outside(matches: list[re.Match[str]], spans: QuotedSpans) -> list[re.Match[str]]:

@@ -131,7 +131,9 @@ def _side_at(folded: str, start: int) -> str | None:
         for match in _RATED.finditer(folded, begin, start + _LONGEST_NUMBER):
             number = match.start("number")
             if number >= start:
-                return _rated_side(match).side if number == start else None
+                if number == start:
+                    return _rated_side(match).side
+                return None
     first = _RATED_FIRST.match(folded, start)
     return _rated_side(first).side if first else None
 

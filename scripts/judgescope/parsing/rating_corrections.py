@@ -130,9 +130,11 @@ def _may_correct(
         if unread and behind_value:
             return True
         end = max(verdict.end, verdict.start or 0)
-        return each.follows(visible, end) and (
-            bool(grammar.scale.words) or not _of_another(each, visible, end)
-        )
+        if not each.follows(visible, end):
+            return False
+        if grammar.scale.words:
+            return True
+        return not _of_another(each, visible, end)
     return each.end == len(visible) and (each.firm or behind_value)
 
 

@@ -138,7 +138,9 @@ def grammar_of(scale: Scale) -> Grammar:
     alone = bool(scale.words)
     labelled = _labelled(value_pattern(labels, alone=alone), alone=alone)
     labelled = labelled.replace("TOP", bound(scale.max))
-    names = BEGINNINGS | BEGINNINGS_OF_LABELS if alone else BEGINNINGS
+    names = BEGINNINGS
+    if alone:
+        names = BEGINNINGS | BEGINNINGS_OF_LABELS
     return Grammar(
         scale,
         re.compile(_echo(scale, labels)),

@@ -42,9 +42,14 @@ def best_ranked(matches: list[re.Match[str]]) -> list[re.Match[str]] | None:
     `Confidence rating: 5` is never one, and `Tone rating: 5` only where no `Rating` is.
     """
     if len(matches) == 1:
-        return [] if match_rank(matches[0]) is Rank.NEVER else matches
+        if match_rank(matches[0]) is Rank.NEVER:
+            return []
+        return matches
     ranked = [(match, match_rank(match)) for match in matches]
-    kept = [match for match, rank in ranked if rank is not Rank.NEVER]
+    kept = []
+    for match, rank in ranked:
+        if rank is not Rank.NEVER:
+            kept.append(match)
     overall = [match for match, rank in ranked if rank < Rank.PART]
     if overall:
         return overall
@@ -72,7 +77,9 @@ def match_rank(match: re.Match[str]) -> Rank:
         last = line.rsplit(" ", 2)[-2:]
         if len(last) == 2 and last[0].isalpha() and last[1].isalpha():
             near = rank_of((f"{last[0]} {last[1]}",), NUMBERS)
-            return near if near is Rank.NEVER else Rank.EXACT
+            if near is Rank.NEVER:
+                return near
+            return Rank.EXACT
     words = _label(match).split()
     if words and not words[-1].endswith("s"):  # `n ratings: 12` is a count
         while len(words) > 1 and words[0] == "n":
@@ -80,7 +87,9 @@ def match_rank(match: re.Match[str]) -> Rank:
     if explicit and len(words) <= SHORT_NAME:
         return rank_of((" ".join(words),), NUMBERS)
     near = rank_of((" ".join(words[-2:]),), NUMBERS)
-    return near if near is Rank.NEVER else Rank.EXACT
+    if near is Rank.NEVER:
+        return near
+    return Rank.EXACT
 
 
 def is_walk(matches: list[re.Match[str]], grammar: Grammar) -> bool:
@@ -107,7 +116,9 @@ def is_walk(matches: list[re.Match[str]], grammar: Grammar) -> bool:
         return True
     steps = [_step_of(value, scale) for value in run[:WALK]]
     on_steps = [step for step in steps if step is not None]
-    return len(on_steps) == WALK and {b - a for a, b in pairwise(on_steps)} in (
+    if len(on_steps) != WALK:
+        return False
+    return {b - a for a, b in pairwise(on_steps)} in (
         {1},
         {-1},
     )
@@ -125,11 +136,9 @@ def _step_of(value: float, scale: Scale) -> int | None:
     continuous.
     """
     index = (value - scale.min) / (scale.step or 1.0)
-    return (
-        round(index)
-        if scale.contains(value) and abs(index - round(index)) < 1e-9
-        else None
-    )
+    if scale.contains(value) and abs(index - round(index)) < 1e-9:
+        return round(index)
+    return None
 
 
 def _label(match: re.Match[str]) -> str:
@@ -208,7 +217,9 @@ def rationale_around(answer: str, start: int, end: int) -> str | None:
     """Return the text around the rating, without its heading, its marks and its
     lead-in.
     """
-    before = answer[:start].rstrip(EDGE) if start else ""
+    before = ""
+    if start:
+        before = answer[:start].rstrip(EDGE)
     after = answer[end:].lstrip(EDGE_OR_DOT)
     if before and not after:
         before = _without_lead_in(before)
@@ -218,7 +229,8 @@ def rationale_around(answer: str, start: int, end: int) -> str | None:
     first = rest[:1]
     if first in _BEGIN_OF_HEADING or not first.isalpha():
         heading = _HEADING.match(rest)
-        rest = rest[heading.end() :] if heading else rest
+        if heading:
+            rest = rest[heading.end() :]
     return rest or None
 
 

@@ -91,7 +91,9 @@ def overall_in_list(visible: str, grammar: Grammar) -> re.Match[str] | None:
         return None
     value = match_value(overall[0], grammar)
     total = sum(match_value(part, grammar) for part in listed)
-    return None if total == 2 * value else overall[0]
+    if total == 2 * value:
+        return None
+    return overall[0]
 
 
 def _names_whole(part: re.Match[str]) -> bool:
@@ -100,7 +102,11 @@ def _names_whole(part: re.Match[str]) -> bool:
     `Wrong dates: 1, wrong names: 1, total: 3`
     """
     rank = _rank_of_part(part)
-    return rank < Rank.TOTAL or (rank is Rank.TOTAL and not part["name"].isascii())
+    if rank < Rank.TOTAL:
+        return True
+    if rank is not Rank.TOTAL:
+        return False
+    return not part["name"].isascii()
 
 
 def _rank_of_part(part: re.Match[str]) -> Rank:

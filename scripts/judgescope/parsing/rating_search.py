@@ -98,7 +98,10 @@ def labelled_ratings(
     matches = unquoted(_all_labelled(grammar, visible, seen), visible)
     if len(matches) < 2:
         return matches
-    labels = [match for match in matches if not (match["prose"] or match["far"])]
+    labels = []
+    for match in matches:
+        if not (match["prose"] or match["far"]):
+            labels.append(match)
     return labels or matches
 
 
@@ -118,7 +121,9 @@ def _all_labelled(grammar: Grammar, visible: str, seen: Glance) -> list[re.Match
     matches: list[re.Match[str]] = []
     end = 0
     for start in starts:
-        match = pattern.match(visible, start) if start >= end else None
+        match = None
+        if start >= end:
+            match = pattern.match(visible, start)
         if match:
             matches.append(match)
             end = match.end()

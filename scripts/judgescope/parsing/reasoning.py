@@ -265,7 +265,9 @@ def _without_blocks(text: str, cut: _Cut) -> tuple[str, bool]:
 
 def _is_mark(tag: re.Match[str]) -> bool:
     """Return whether a tag marks reasoning; `[analysis]` is a heading."""
-    return tag[0][0] != "[" or tag["name"].lower() in _BARE_NAMES
+    if tag[0][0] != "[":
+        return True
+    return tag["name"].lower() in _BARE_NAMES
 
 
 def _family(tag: re.Match[str]) -> str:
@@ -273,19 +275,25 @@ def _family(tag: re.Match[str]) -> str:
 
     All thoughts share one: models write `<thinking>…</think>`.
     """
-    return "thought" if tag["thought"] else tag["name"].lower()
+    if tag["thought"]:
+        return "thought"
+    return tag["name"].lower()
 
 
 def _without_headings(text: str, cut: _Cut) -> Thought:
     """Return the text without reasoning that only a heading at its start marks."""
-    lost = _LOST_CHANNELS.match(text) if "assistant" in text else None
+    lost = None
+    if "assistant" in text:
+        lost = _LOST_CHANNELS.match(text)
     done = lost or _DONE.match(text)
     if done:
         cut.thoughts.append(done[0])
         return cut.beside(text[done.end() :].strip())
     heading = _HEADING.match(text)
     paragraph = heading and _BREAK.search(text, heading.end())
-    rest = text[paragraph.end() :].strip() if paragraph else ""
+    rest = ""
+    if paragraph:
+        rest = text[paragraph.end() :].strip()
     if rest and paragraph:
         cut.thoughts.append(text[: paragraph.start()])
         return cut.beside(rest)

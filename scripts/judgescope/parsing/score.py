@@ -176,7 +176,9 @@ def _only_verdict(
     start = match.start() if match["explicit"] else None
     behind = start_of_value(match)
     ends_reply = match.end() + len(".") >= len(visible)
-    unread = None if ends_reply else _last_named(visible, behind, seen)
+    unread = None
+    if not ends_reply:
+        unread = _last_named(visible, behind, seen)
     if unread is not None:
         verdict = ProseVerdict(Judgment("unparsed", UNREAD), unread)
     else:
@@ -248,7 +250,9 @@ def _unlabelled_verdict(
         # a bracket behind it may correct it: `4 (no, 3)`
         end = end_of_value(match) if form == "bare" else match.end()
         return ProseVerdict(judgment, None, match.start(), end)
-    listed = overall_in_list(visible, grammar) if seen.several_numbers else None
+    listed = None
+    if seen.several_numbers:
+        listed = overall_in_list(visible, grammar)
     if listed is None:
         return ProseVerdict(None)
     judgment = _reading("named_line", listed, answer, visible, seen, grammar)
@@ -280,14 +284,18 @@ def _names_second_side(visible: str, match: re.Match[str], seen: Glance) -> bool
     start, end = match.span("number")
     if start < 0:
         return "2" in visible
-    return visible.find("2", 0, start) >= 0 or visible.find("2", end) >= 0
+    if visible.find("2", 0, start) >= 0:
+        return True
+    return visible.find("2", end) >= 0
 
 
 def _is_open(ratings: list[re.Match[str]], visible: str, grammar: Grammar) -> bool:
     """Return whether the last two ratings are alternatives: `Rating: 2 or score: 5`."""
     former, last = ratings[-2:]
     different = match_value(former, grammar) != match_value(last, grammar)
-    return different and is_undecided(visible, former.end(), last.start())
+    if not different:
+        return False
+    return is_undecided(visible, former.end(), last.start())
 
 
 def _is_spoken(match: re.Match[str]) -> bool:
@@ -326,11 +334,14 @@ def _last_named(
         return None
     if not _has_verdict_word(visible, start, seen):
         return None
-    verdicts = [
-        match for match in named(visible, start) if _names_verdict(match, short=short)
-    ]
+    verdicts = []
+    for match in named(visible, start):
+        if _names_verdict(match, short=short):
+            verdicts.append(match)
     stated = unquoted(outside_asides(verdicts, visible), visible, names=True)
-    return stated[-1].end() if stated else None
+    if stated:
+        return stated[-1].end()
+    return None
 
 
 def _has_verdict_word(visible: str, start: int, seen: Glance) -> bool:

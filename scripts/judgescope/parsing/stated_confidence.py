@@ -76,7 +76,9 @@ def _value_of(match: re.Match[str], answer: str) -> StatedConfidence:
         return _within(value / 100, "percent")
     if value == 1 and not re.search(r"[.,]", number):
         return StatedConfidence(None, ambiguous)
-    return _within(value, "share") if value <= 1 else _within(value / 100, "percent")
+    if value <= 1:
+        return _within(value, "share")
+    return _within(value / 100, "percent")
 
 
 def _within(chance: float, rule: str) -> StatedConfidence:

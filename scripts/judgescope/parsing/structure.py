@@ -53,7 +53,9 @@ def may_be_structured(answer: str) -> bool:
     >>> may_be_structured("A 4."), may_be_structured('"score": 4')
     (False, True)
     """
-    return "{" in answer or "</" in answer or "|" in answer or answer[:1] == '"'
+    if "{" in answer:
+        return True
+    return "</" in answer or "|" in answer or answer[:1] == '"'
 
 
 def structured(answer: str, menu: Menu) -> Structured:
@@ -127,7 +129,10 @@ def _open_choice(
     `{"score": 2} or {"score": 5}`, `{"score": 2} for style, {"score": 5} for facts`.
     """
     verdicts = [chosen(statements_in(each.value), menu) for each in objects]
-    values = {verdict[1].value for verdict in verdicts if verdict is not None}
+    values = set()
+    for verdict in verdicts:
+        if verdict is not None:
+            values.add(verdict[1].value)
     if len(values) < 2:
         return None
     if is_undecided(folded, objects[-2].end, objects[-1].start):
@@ -142,7 +147,10 @@ def _as_parts(objects: list[FoundObject]) -> object | None:
 
     Parts have different names: `{"aspect": "tone", "score": 2}`, or one key each.
     """
-    values = [each.value for each in objects if isinstance(each.value, dict)]
+    values = []
+    for each in objects:
+        if isinstance(each.value, dict):
+            values.append(each.value)
     if len(values) < 2 or len(values) < len(objects):
         return None
     joined: dict[object, object] = {}
@@ -194,7 +202,9 @@ def _is_quoted(
     if TEXT_SAYS.search(clause):
         return True
     within = any(start <= held.start and held.end <= end for start, end in quotations)
-    return within and any(map(str.isalnum, answer[held.end :]))
+    if not within:
+        return False
+    return any(map(str.isalnum, answer[held.end :]))
 
 
 def _with_reason(
@@ -231,7 +241,9 @@ def _tail(text: str, statement: Statement) -> str | None:
     """Return a reply from the value of a key on; None if its place is unclear."""
     key = re.compile(rf"[\"']?{re.escape(statement.names[-1])}[\"']?\s*[:=]\s*[\"']?")
     places = list(key.finditer(text))
-    return text[places[-1].end() :] if places else None
+    if places:
+        return text[places[-1].end() :]
+    return None
 
 
 def _in_markup(stated: Structured, menu: Menu) -> Structured:
@@ -276,7 +288,9 @@ def _stands_behind_words(match: re.Match[str], values: list[TaggedValue]) -> boo
 def _not_quoted(values: list[TaggedValue], text: str) -> list[TaggedValue]:
     """Return the values that the judge states, not those that it quotes."""
     matches = {value.match.start(): value.match for value in values}
-    kept = {match.start() for match in unquoted(list(matches.values()), fold(text))}
+    kept = set()
+    for match in unquoted(list(matches.values()), fold(text)):
+        kept.add(match.start())
     return [value for value in values if value.match.start() in kept]
 
 

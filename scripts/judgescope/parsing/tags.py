@@ -245,7 +245,9 @@ def table_rows(text: str) -> list[TaggedValue]:
     for index, (row, values) in enumerate(zip(rows, cells, strict=True)):
         if _RULE.fullmatch(row[0]):
             continue
-        below = rows[index + 1] if index + 1 < len(rows) else None
+        below = None
+        if index + 1 < len(rows):
+            below = rows[index + 1]
         if below and _RULE.fullmatch(below[0]) and _is_next(row, below):
             header = values
             if index + 2 < len(rows):

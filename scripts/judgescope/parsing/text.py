@@ -64,11 +64,9 @@ def nothing_read(answer: str, rule: str) -> Judgment:
     """Return the judgment of an answer without a verdict: refused, or unparsed with
     `rule`.
     """
-    return (
-        Judgment("refused", "refusal")
-        if is_refusal(answer)
-        else Judgment("unparsed", rule)
-    )
+    if is_refusal(answer):
+        return Judgment("refused", "refusal")
+    return Judgment("unparsed", rule)
 
 
 Match = Literal["exact", "normalised", "fuzzy", "not_found"]
@@ -139,7 +137,10 @@ class _Folded(NamedTuple):
 
         A star with a mark stays, because the mark alone would split a character.
         """
-        kept = [index for index, sign in enumerate(self.text) if sign not in _EDGES]
+        kept = []
+        for index, sign in enumerate(self.text):
+            if sign not in _EDGES:
+                kept.append(index)
         if not kept:
             return ""
         begin = kept[0]
@@ -223,7 +224,9 @@ def _ways_to_locate(
     """Yield the ways to locate a quote and the spans found by each, the most certain
     first.
     """
-    exact = _occurrences(quote, text) if quote.strip() else []
+    exact = []
+    if quote.strip():
+        exact = _occurrences(quote, text)
     yield "exact", _whole_words(exact, text)
     bare = _folded(quote).without_edges()
     same = folded.occurrences(bare)
@@ -236,9 +239,9 @@ def _ways_to_locate(
 
 def _occurrences(words: str, text: str) -> list[Span]:
     """Return the spans of the words in the text; they do not overlap."""
-    return (
-        [match.span() for match in re.finditer(re.escape(words), text)] if words else []
-    )
+    if words:
+        return [match.span() for match in re.finditer(re.escape(words), text)]
+    return []
 
 
 def _whole_words(spans: Sequence[Span], text: str) -> tuple[Span, ...]:
@@ -280,7 +283,9 @@ def _most_similar(words: str, text: str, cutoff: float) -> str:
     )
     parts = [text[start:end].strip(_EDGES) for start, end in ends]
     best = max(parts, key=lambda part: fuzz.ratio(words, part))
-    return best if fuzz.ratio(words, best) >= cutoff else ""
+    if fuzz.ratio(words, best) >= cutoff:
+        return best
+    return ""
 
 
 def _word_ends(text: str, index: int) -> Span:

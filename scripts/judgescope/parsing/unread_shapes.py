@@ -53,7 +53,9 @@ def read_remedy(parser: str | None) -> str:
     others = ("annotation", "errors", "merged", "number")
     if parser is None or parser in others:
         return ""
-    return CORRECT_READ if parser in ("pattern", "path") else READ_REMEDY
+    if parser in ("pattern", "path"):
+        return CORRECT_READ
+    return READ_REMEDY
 
 
 @cache

@@ -99,7 +99,9 @@ def read_sub_aspects(text: str) -> list[SubAspect]:
 
 def _sub_aspect_lines(text: str) -> tuple[str, list[str]]:
     """Return the line that introduces a list, if any, and the lines of the list."""
-    lines = [_BULLET.sub("", _one_line(line), count=1) for line in text.splitlines()]
+    lines = []
+    for line in text.splitlines():
+        lines.append(_BULLET.sub("", _one_line(line), count=1))
     lines = [line for line in lines if line and not line.startswith(_FENCE)]
     introduced = bool(lines) and lines[0].endswith((":", "："))
     return lines[0] if introduced else "", lines[introduced:]
@@ -107,7 +109,9 @@ def _sub_aspect_lines(text: str) -> tuple[str, list[str]]:
 
 def _sub_aspect(line: str) -> SubAspect | None:
     pair = _PAIR.fullmatch(line)
-    return SubAspect(pair[1], pair[2]) if pair else None
+    if pair:
+        return SubAspect(pair[1], pair[2])
+    return None
 
 
 def problem_with_sub_aspects(text: str) -> str | None:
@@ -177,7 +181,9 @@ def _one_line(text: str) -> str:
 def without_rating(text: str) -> str:
     """Return an analysis without the rating that it ends with."""
     rating = _RATING.search(text)
-    return text[: rating.start()].strip() if rating else text
+    if rating:
+        return text[: rating.start()].strip()
+    return text
 
 
 def problem_with_analysis(text: str, rating: float, scale: Scale) -> str | None:

@@ -110,9 +110,10 @@ def compared(subject: Subject, against: str | None) -> tuple[tuple[str, ...], st
             return ((subject.source or "",), "")
         return ((), "no_source")
     words = subject.text.split()
-    others = [
-        text for text in subject.references if text.strip() and text.split() != words
-    ]
+    others = []
+    for text in subject.references:
+        if text.strip() and text.split() != words:
+            others.append(text)
     if subject.perturbation == "systems":
         others += [
             text for text in subject.references if words and text.split() == words

@@ -326,9 +326,9 @@ class _Start:
             return
         ident = str(answer["id"])
         if ident not in self.waiting:
-            twice = (
-                "twice for one id" if ident in self.answered else "for an unknown id"
-            )
+            twice = "for an unknown id"
+            if ident in self.answered:
+                twice = "twice for one id"
             raise ProgramError(f"answered {twice}: {self.engine.safe(ident)}")
         kind, text = _content(answer)
         if kind is None:
@@ -381,9 +381,10 @@ def _content(answer: Mapping[str, Any]) -> tuple[str | None, str]:
     """Return the field that an answer has (score, text or error) and its text; else
     None.
     """
-    kinds = [
-        name for name in ("score", "text", "error") if answer.get(name) is not None
-    ]
+    kinds = []
+    for name in ("score", "text", "error"):
+        if answer.get(name) is not None:
+            kinds.append(name)
     if not kinds and ("score" in answer or "text" in answer):
         return "text", ""
     if len(kinds) != 1:

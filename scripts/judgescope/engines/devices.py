@@ -119,7 +119,9 @@ def is_assigned(environ: Mapping[str, str]) -> bool:
     """Return whether SLURM has assigned devices to this job."""
     # Variables of a SLURM job to which devices are assigned.
     assigned = ("SLURM_STEP_GPUS", "SLURM_JOB_GPUS", "SLURM_GPUS_ON_NODE")
-    return "SLURM_JOB_ID" in environ and any(environ.get(name) for name in assigned)
+    if "SLURM_JOB_ID" not in environ:
+        return False
+    return any(environ.get(name) for name in assigned)
 
 
 def visible(environ: Mapping[str, str]) -> list[Device] | None:

@@ -211,11 +211,10 @@ def explain(parts: Parts, aspect: str, language: str = ENGLISH) -> str:
         note = [f"Rules see almost nothing of {aspect}: surface only."]
     if parts.spelling is None:
         note.append(f"no spelling: {language}")
-    named = [
-        f"{name} {part:.2f}"
-        for name, part in parts._asdict().items()
-        if part is not None
-    ]
+    named = []
+    for name, part in parts._asdict().items():
+        if part is not None:
+            named.append(f"{name} {part:.2f}")
     return "\n".join([*note, ", ".join(named)])
 
 
@@ -228,11 +227,10 @@ def spelling(text: str, source: str = "") -> float:
     dictionary and of the source.
     """
     known = {word.lower() for word in _words(source)}
-    checked = [
-        word
-        for word in _words(text)
-        if word.islower() and word.isalpha() and len(word) > 2
-    ]
+    checked = []
+    for word in _words(text):
+        if word.islower() and word.isalpha() and len(word) > 2:
+            checked.append(word)
     unknown = sum(word not in known and word not in english_words() for word in checked)
     return _falling("spelling", unknown, len(checked))
 
@@ -374,11 +372,9 @@ class LexicalEngine:
         self, judge: Judge, aspect: str, scale: RatingScale, subject: base.Subject
     ) -> base.Answer:
         if judge.form == "rules":
-            against = (
-                ()
-                if judge.against == "source"
-                else base.compared(subject, "references")[0]
-            )
+            against: tuple[str, ...] = ()
+            if judge.against != "source":
+                against = base.compared(subject, "references")[0]
             language = self._language
             parts = self._measure(subject.text, subject.source, against, language)
             rating = f"{rate(parts, aspect, scale):.2f}"

@@ -141,7 +141,9 @@ class LlamaServer(LocalServer):
         ] or lines
         last_two = deque(dict.fromkeys(errors), 2)
         last = "; ".join(last_two)[-300:]
-        killed = "; signal 9 often means that memory ran out" if code == -9 else ""
+        killed = ""
+        if code == -9:
+            killed = "; signal 9 often means that memory ran out"
         return UserError(
             f"{problem} ({exit_by}): {last or 'its log is empty'}",
             where=self._where,

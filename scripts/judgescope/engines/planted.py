@@ -66,9 +66,9 @@ class PlantedEngine:
         places = {target: number for number, target in enumerate(texts.targets)}
         if not places:
             return [[not_applicable("needs_ratings")] * judge.draws for _ in subjects]
-        draws = [
-            self._values(texts, aspect, scale, draw) for draw in range(judge.draws)
-        ]
+        draws = []
+        for draw in range(judge.draws):
+            draws.append(self._values(texts, aspect, scale, draw))
         sures = self._confidences(texts, aspect, scale)
         answers = []
         for subject in subjects:
@@ -136,10 +136,9 @@ class PlantedEngine:
                 asked += orders
         first = np.array([places[target] for target, _ in asked], np.int64)
         second = np.array([places[target] for _, target in asked], np.int64)
-        draws = [
-            self.judge.votes(texts, aspect, first, second, draw)
-            for draw in range(judge.draws)
-        ]
+        draws = []
+        for draw in range(judge.draws):
+            draws.append(self.judge.votes(texts, aspect, first, second, draw))
         answers = []
         for at in range(len(asked)):
             answers.append([_vote(float(each[at])) for each in draws])

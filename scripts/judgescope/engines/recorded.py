@@ -350,11 +350,10 @@ class RecordedEngine:
         names = self.card.rows
         if not rows or not (names.target and names.text):
             return rows
-        same = [
-            row
-            for row in rows
-            if normal_text(row.get(names.text)) == normal_text(subject.text)
-        ]
+        same = []
+        for row in rows:
+            if normal_text(row.get(names.text)) == normal_text(subject.text):
+                same.append(row)
         self._changed |= {row.where: None for row in rows if row not in same}
         return same
 

@@ -57,11 +57,9 @@ def indexed(names: RecordedRows, rows: Iterable[tuple[Key, Row]]) -> Table:
             and names.repeated == "stop"
             and not _have_same_scores(names, same[0], row)
         ):
-            both = (
-                "the same two texts in the same order"
-                if names.compares
-                else "the same text"
-            )
+            both = "the same text"
+            if names.compares:
+                both = "the same two texts in the same order"
             swapped = (
                 "mark rows that showed the second text first (`swapped`, "
                 "`reply_swapped`, or "
@@ -90,7 +88,9 @@ def _have_same_scores(names: RecordedRows, row: Row, other: Row) -> bool:
     if names.reply is not None:
         return False
     if any("{" in path for path in names.scores.values()):
-        return row.cells.keys() == other.cells.keys() and all(
+        if row.cells.keys() != other.cells.keys():
+            return False
+        return all(
             _is_close(cell, other.cells[name]) for name, cell in row.cells.items()
         )
     return all(
@@ -180,7 +180,8 @@ def joined_name(name: object, *, same: bool = False) -> str:
     `same`: remove the differences that the dataset's card ignores (`same_names: true`).
     """
     text = unicodedata.normalize("NFC", "" if name is None else str(name))
-    text = folded(text) if same else text
+    if same:
+        text = folded(text)
     integer = _WHOLE_FLOAT.fullmatch(text)
     return integer[1] if integer else text
 

@@ -113,7 +113,9 @@ def _sure_answer(answer: Answer, sure: AnswerConfidence) -> Answer:
 
 
 def _is_number(text: str) -> bool:
-    return _NUMBER.fullmatch(text) is not None and math.isfinite(float(text))
+    if _NUMBER.fullmatch(text) is None:
+        return False
+    return math.isfinite(float(text))
 
 
 def _label(value: object, where: str, words: Sequence[str]) -> str:

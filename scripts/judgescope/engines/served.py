@@ -224,7 +224,9 @@ def uncut(reply: Reply, max_tokens: int, card: LlamaModel | VllmModel) -> Reply:
         or reply.usage["completion"] >= max_tokens
     ):
         return reply
-    key = "context" if isinstance(card, LlamaModel) else "max_model_len"
+    key = "max_model_len"
+    if isinstance(card, LlamaModel):
+        key = "context"
     text = f"the context is full: raise `{key}`"
     return replace(reply, text=text, finish="error", status="error", logprobs=None)
 

@@ -70,10 +70,9 @@ class Subjects:
     @property
     def names(self) -> NamesInData:
         """Return the names of items and systems in the dataset's own files."""
-        items = {
-            name: json.loads(row["meta"]).get("id", name)
-            for name, row in self.items.items()
-        }
+        items = {}
+        for name, row in self.items.items():
+            items[name] = json.loads(row["meta"]).get("id", name)
         assert self.files.names is not None
         path = Path(self.files.names)
         names = json.loads(path.read_text(encoding="utf-8"))

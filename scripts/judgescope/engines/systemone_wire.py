@@ -70,7 +70,8 @@ def read_decision(text: str, wire: WireName, request: Request, draw: int) -> Rep
     NoReplyError for an answer that is no decision.
     """
     answer = loads(text)
-    answer = answer if isinstance(answer, dict) else {}
+    if not isinstance(answer, dict):
+        answer = {}
     usage = usage_of(answer)
     billed = () if usage is None and answer.get("error") else (usage,)
     answers = answer.get("answers")
@@ -105,7 +106,9 @@ def read_decision(text: str, wire: WireName, request: Request, draw: int) -> Rep
         kept = canonical(decided)
     except (ValueError, TypeError, RecursionError):
         raise NoReplyError("a decision that is no JSON", billed) from None
-    finish = refusal_key if decided.get("type") == refusal_key else "stop"
+    finish = "stop"
+    if decided.get("type") == refusal_key:
+        finish = refusal_key
     return Reply(
         request.key, draw, kept, finish=finish, usage=usage, provenance=provenance
     )
@@ -137,11 +140,10 @@ def _unlisted(answers: list[Any]) -> dict[str, Any] | None:
     shares = listed.get("probabilities")
     if isinstance(shares, list):
         decided["probabilities"] = _by_option(shares)
-        legend = {
-            str(share.get("value")): share["label"]
-            for share in shares
-            if isinstance(share, dict) and isinstance(share.get("label"), str)
-        }
+        legend = {}
+        for share in shares:
+            if isinstance(share, dict) and isinstance(share.get("label"), str):
+                legend[str(share.get("value"))] = share["label"]
         if legend:
             decided["legend"] = legend
     return decided
@@ -151,7 +153,9 @@ def _is_relabelled(legend: Any, question: Mapping[str, Any]) -> bool:
     """Return whether levels of an answer have other labels than the question."""
     if question["type"] != "score" or not isinstance(legend, dict):
         return False
-    labels = {str(level): words for level, words in enumerate(question["criteria"])}
+    labels = {}
+    for level, words in enumerate(question["criteria"]):
+        labels[str(level)] = words
     return any(labels.get(level, label) != label for level, label in legend.items())
 
 

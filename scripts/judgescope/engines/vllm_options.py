@@ -72,9 +72,9 @@ def room(adapter: Path) -> int:
 
 def provenance(card: VllmModel, version: str) -> dict[str, str]:
     """Return the provenance of replies from this vLLM; the same for both modes."""
-    invariant = (
-        "batch invariant" if os.environ.get("VLLM_BATCH_INVARIANT") == "1" else ""
-    )
+    invariant = ""
+    if os.environ.get("VLLM_BATCH_INVARIANT") == "1":
+        invariant = "batch invariant"
     fingerprint = " ".join(filter(None, [_commit(card), invariant]))
     names = {
         "engine": "vllm",

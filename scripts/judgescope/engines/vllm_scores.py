@@ -56,7 +56,9 @@ class ScoredPrompt(NamedTuple):
         if len(known) < len(self.ids):
             return not_reproduced(reply, f"values of {len(known)} tokens came")
         usage = {"prompt": len(self.chat), "completion": len(self.ids)}
-        logprobs = [[entry] for entry in zip(self.tokens, known, strict=True)]
+        logprobs = []
+        for entry in zip(self.tokens, known, strict=True):
+            logprobs.append([entry])
         return Reply(
             reply.key,
             reply.draw,

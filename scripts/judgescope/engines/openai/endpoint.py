@@ -152,9 +152,13 @@ class Endpoint:
                 return [self.cleaned(reply) for reply in replies], seconds
         except wire.NoReplyError as error:
             kind = self.safe(str(error))
-            reason = kind if text is None else f"{kind}: {self.safe(text)[:QUOTED]!r}"
+            reason = kind
+            if text is not None:
+                reason = f"{kind}: {self.safe(text)[:QUOTED]!r}"
             usages = error.billed if status == 200 else ()
-            billed = [Reply(request.key, draws[0], "", usage=usage) for usage in usages]
+            billed = []
+            for usage in usages:
+                billed.append(Reply(request.key, draws[0], "", usage=usage))
             raise TransientError(
                 reason, kind, billed=billed, advice=refusals.HALF
             ) from None
@@ -298,9 +302,9 @@ class Endpoint:
         """Return a reply without the key."""
         if not self.redactor and not wire.HALVES.search(reply.text):
             return reply
-        provenance = {
-            name: self.clean(value) for name, value in (reply.provenance or {}).items()
-        }
+        provenance = {}
+        for name, value in (reply.provenance or {}).items():
+            provenance[name] = self.clean(value)
         return replace(
             reply,
             text=self.clean(reply.text),

@@ -70,7 +70,9 @@ class OpenAIEngine(EndpointEngine):
     def keys_to_check(self, reason: str) -> str:
         """Return the keys of the card that may be wrong if every request is refused."""
         names = wire.respelled(self.card, reason)
-        line = "" if names is None else f" (try {wire.field_line(names)})"
+        line = ""
+        if names is not None:
+            line = f" (try {wire.field_line(names)})"
         return f"name, base_url, field_names{line} and extra_body"
 
     def respelled(self, reason: str) -> "OpenAIEngine | None":

@@ -248,11 +248,10 @@ def exhausted(headers: Mapping[str, str]) -> float:
         for family in ("x-", "")
         for kind in ("", "-requests", "-tokens")
     ]
-    waits = [
-        until(headers.get(reset))
-        for left, reset in left_headers
-        if _number(headers.get(left)) == 0
-    ]
+    waits = []
+    for left, reset in left_headers:
+        if _number(headers.get(left)) == 0:
+            waits.append(until(headers.get(reset)))
     return max((wait for wait in waits if wait is not None), default=0.0)
 
 

@@ -273,7 +273,8 @@ class EndpointRun:
         alone = False
         while draws:
             # at temperature 0 all draws are equal
-            together = 1 if request.asked.get("temperature", 1) == 0 else self.max_draws
+            is_random = request.asked.get("temperature", 1) != 0
+            together = self.max_draws if is_random else 1
             asked = draws[: 1 if alone else together]
             try:
                 replies = await self.patiently(request, asked)
@@ -394,11 +395,9 @@ class EndpointRun:
         )
         wait = drawn if failure.wait is None else failure.wait
         if monotonic() + wait > end:
-            asked = (
-                f"the endpoint asks to wait {wait:g} s"
-                if failure.wait
-                else "`patience` is used up"
-            )
+            asked = "`patience` is used up"
+            if failure.wait:
+                asked = f"the endpoint asks to wait {wait:g} s"
             raise failure.final(asked)
         if failure.wait is None:
             await asyncio.sleep(wait)

@@ -49,11 +49,10 @@ def body(card: OpenAIModel, request: Request, draws: Sequence[int]) -> dict[str,
     The card's `field_names` renames fields, or leaves them out.
     """
     asked = request.asked
-    fields = {
-        name: asked[name]
-        for name in ("temperature", "top_p", "max_tokens")
-        if name in asked
-    }
+    fields = {}
+    for name in ("temperature", "top_p", "max_tokens"):
+        if name in asked:
+            fields[name] = asked[name]
     fields["seed"] = request.seed(draws[0])
     if len(draws) > 1:
         fields["n"] = len(draws)
@@ -219,7 +218,8 @@ def read_replies(
     import orjson  # here: `audit` runs without
 
     answer = loads(text)
-    answer = answer if isinstance(answer, dict) else {}
+    if not isinstance(answer, dict):
+        answer = {}
     choices = answer.get("choices")
     usage = usage_of(answer)
     # what says that it is an error is one, whatever its status
@@ -481,11 +481,10 @@ def error_kind(text: str) -> str:
         error = answer
         if isinstance(answer.get("error"), dict):
             error = answer.get("error")
-        names = [
-            error[name]
-            for name in ("type", "code")
-            if isinstance(error.get(name), str | int)
-        ]
+        names = []
+        for name in ("type", "code"):
+            if isinstance(error.get(name), str | int):
+                names.append(error[name])
     except (ValueError, AttributeError, RecursionError):
         return ""
     # Characters of an error's type or code that are compared.

@@ -140,7 +140,9 @@ def validate_card(
         while known and known not in (lines or {}):
             known = known[:-1]
         line = f":{lines[known]}" if lines and known else ""
-        return f"{source}{line}, key {dotted(keys)}" if keys else source
+        if keys:
+            return f"{source}{line}, key {dotted(keys)}"
+        return source
 
     if not isinstance(content, dict):
         raise UserError(
@@ -333,11 +335,11 @@ def _explain(kind: str, issue: ErrorDetails, keys: KeyPath, where: str) -> UserE
             return UserError("unknown key", where=where, got=keys[-1], allowed=allowed)
         case "literal_error" | "union_tag_invalid":
             expected = context.get("expected", context.get("expected_tags", ""))
-            allowed = [
-                part.strip("' ") for part in expected.replace(" or ", ", ").split(",")
-            ]
-            if fault == "union_tag_invalid":
-                allowed += ENGINES.add_ons if kind == "model" else ()
+            allowed = []
+            for part in expected.replace(" or ", ", ").split(","):
+                allowed.append(part.strip("' "))
+            if fault == "union_tag_invalid" and kind == "model":
+                allowed += ENGINES.add_ons
             value = context.get("tag", got)
             return UserError("unknown value", where=where, got=value, allowed=allowed)
         case "json_value":
@@ -360,7 +362,9 @@ def _explain(kind: str, issue: ErrorDetails, keys: KeyPath, where: str) -> UserE
         got = None
     unquoted = fault == "string_type" and isinstance(got, bool | int | float | date)
     what = issue["msg"].removeprefix("Value error, ")
-    todo = QUOTED if unquoted else EXPECTED.get(fault, ("", ""))[1]
+    todo = QUOTED
+    if not unquoted:
+        todo = EXPECTED.get(fault, ("", ""))[1]
     return UserError(what, where=where, got=got, todo=todo)
 
 
@@ -529,7 +533,9 @@ class Cards:
             keys = keys[:-1]
         if not keys:
             return where
-        shown = name if files[0].is_absolute() else files[0]
+        shown = name
+        if not files[0].is_absolute():
+            shown = files[0]
         return f"{shown}:{lines[keys]}, key {match['keys']}{match['more']}"
 
 

@@ -117,7 +117,10 @@ def column_type(values: object) -> pa.DataType:
         return simple[values]
     if isinstance(values, type) and is_typeddict(values):
         return pa.struct(schema_of(values))
-    arguments = [part for part in get_args(values) if part is not NoneType]
+    arguments = []
+    for part in get_args(values):
+        if part is not NoneType:
+            arguments.append(part)
     if get_origin(values) is UnionType and len(arguments) == 1:
         return column_type(arguments[0])
     if get_origin(values) is not list:
@@ -156,11 +159,10 @@ used.
 
 def columns_of_csv(results: pa.Table) -> pa.Table:
     """Return a result table with the columns of its CSV."""
-    used = [
-        name
-        for name in RESULT_COLUMNS.optional
-        if results[name].null_count < len(results)
-    ]
+    used = []
+    for name in RESULT_COLUMNS.optional:
+        if results[name].null_count < len(results):
+            used.append(name)
     return results.select([*RESULT_COLUMNS.first, *used, RESULT_COLUMNS.last])
 
 

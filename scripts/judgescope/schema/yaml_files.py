@@ -187,7 +187,9 @@ def _check_extent(path: Path, text: str, loader_class: Any) -> None:
 
 
 def _too_deep(path: Path, event: yaml.Event, keys: KeyPath) -> UserError:
-    line = f":{event.start_mark.line + 1}" if event.start_mark else ""
+    line = ""
+    if event.start_mark:
+        line = f":{event.start_mark.line + 1}"
     # Keys of a path that is too long to be shown.
     keys_shown = 4
     return UserError(
@@ -211,7 +213,9 @@ def _fault(error: yaml.YAMLError) -> str:
     if not isinstance(error, MarkedYAMLError):
         return " ".join(str(error).split())
     mark = error.problem_mark or error.context_mark
-    position = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
+    position = ""
+    if mark:
+        position = f" (line {mark.line + 1}, column {mark.column + 1})"
     problem = ", ".join(filter(None, (error.context, error.problem)))
     return f"{' '.join(problem.split())}{position}"
 

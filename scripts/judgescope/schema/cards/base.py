@@ -441,7 +441,9 @@ class RatingScale(Card):
         for position, label in enumerate(self.labels):
             word = plain_word(label)
             positions[word] = position
-            ending = "es" if word.endswith(("s", "x", "z", "ch", "sh")) else "s"
+            ending = "s"
+            if word.endswith(("s", "x", "z", "ch", "sh")):
+                ending = "es"
             plurals[word + ending] = position
         read: dict[str, int] = {}
         for word, label in read_as.items():

@@ -427,9 +427,9 @@ class Dataset(Published):
         rated = FORMATS[self.format].rated
         if rated and {*rated} <= {*self.files}:
             return True
-        return gives in {"systems", "spans"} and not (
-            items_only and self.ratings == "none"
-        )
+        if gives not in {"systems", "spans"}:
+            return False
+        return not (items_only and self.ratings == "none")
 
     @property
     def meta(self) -> list[str]:
@@ -451,7 +451,9 @@ class Dataset(Published):
         """Return whether nobody knows which system wrote a text."""
         if self.columns is None:
             return False
-        return self.columns.anonymous or (self.prefers and not self.columns.systems)
+        if self.columns.anonymous:
+            return True
+        return self.prefers and not self.columns.systems
 
     @property
     def is_rated(self) -> bool:
@@ -463,7 +465,9 @@ class Dataset(Published):
         """Return whether the data has texts, not only ratings or choices."""
         columns = self.columns
         mapped = columns is None or columns.text is not None or bool(columns.texts)
-        return FORMATS[self.format].has_texts and (mapped or "data" not in self.files)
+        if not FORMATS[self.format].has_texts:
+            return False
+        return mapped or "data" not in self.files
 
     @property
     def has_lengths(self) -> bool:

@@ -402,7 +402,9 @@ class Judge(Decoding):
             raise ValueError("a judge needs either `model` or `models`")
         if self.models and self.columns:
             raise ValueError("`columns` needs a single `model`, not `models`")
-        ends = {(scale.min, scale.max, scale.best) for scale in self.scales}
+        ends = set()
+        for scale in self.scales:
+            ends.add((scale.min, scale.max, scale.best))
         if isinstance(self.threshold, float) and len(ends) > 1:
             raise ValueError(
                 "one `threshold` does not fit scales with different ends: make a judge "
@@ -512,18 +514,24 @@ class Judge(Decoding):
         """Return the scales that its card gives."""
         if isinstance(self.scale, dict):
             return list(self.scale.values())
-        return [] if self.scale is None else [self.scale]
+        if self.scale is None:
+            return []
+        return [self.scale]
 
     def scale_on(self, aspect: str) -> RatingScale | None:
         """Return the scale that its card gives an aspect, or None if it uses the
         aspect's own.
         """
-        return self.scale.get(aspect) if isinstance(self.scale, dict) else self.scale
+        if isinstance(self.scale, dict):
+            return self.scale.get(aspect)
+        return self.scale
 
     def own_scale_on(self, aspect: str) -> RatingScale | None:
         """Return the scale of its replies: an annotation's score has its own scale."""
         scale = self.own_scale
-        return scale.get(aspect) if isinstance(scale, dict) else scale
+        if isinstance(scale, dict):
+            return scale.get(aspect)
+        return scale
 
 
 class Supervisor(Decoding):

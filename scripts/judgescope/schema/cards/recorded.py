@@ -142,7 +142,10 @@ class RecordedRows(Card):
                 "or `last`, or leave `confidence` out"
             )
         scored = {*self.scores.values()}
-        twice = [name for name in self.confidence.values() if name in scored]
+        twice = []
+        for name in self.confidence.values():
+            if name in scored:
+                twice.append(name)
         if twice:
             raise ValueError(
                 f"the column {twice[0]} is a score and a confidence: name the column "

@@ -40,7 +40,9 @@ class KeySource(SpecPart, frozen=True, kw_only=True):
             return f"program {self.command[0]}"
         if self.file:
             return f"file {self.file}"
-        return f"variable {self.variable}" if self.variable else "none"
+        if self.variable:
+            return f"variable {self.variable}"
+        return "none"
 
     def read(self) -> str:
         """Return the key; "" if the card names none, or a variable that is not set.

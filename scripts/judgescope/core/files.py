@@ -95,8 +95,7 @@ def write_hashes(paths: Mapping[str, str], output: str) -> None:
 
     Snakemake compares files by their content, but folders only by their times.
     """
-    hashes = {
-        cell: hashlib.sha256(Path(path).read_bytes()).hexdigest()
-        for cell, path in paths.items()
-    }
+    hashes = {}
+    for cell, path in paths.items():
+        hashes[cell] = hashlib.sha256(Path(path).read_bytes()).hexdigest()
     write_text(Path(output), canonical(hashes) + "\n")

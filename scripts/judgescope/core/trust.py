@@ -210,7 +210,9 @@ class TrustRecord:
         """
         path = self.path()
         path.parent.mkdir(parents=True, exist_ok=True)
-        known = {source: sorted(hosts) for source, hosts in self.keys.items()}
+        known = {}
+        for source, hosts in self.keys.items():
+            known[source] = sorted(hosts)
         text = canonical({"keys": known, "programs": sorted(self.programs)}) + "\n"
         with atomic_write(path) as part, naming_path(path):
             part.touch(mode=0o600)

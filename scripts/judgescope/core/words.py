@@ -158,4 +158,6 @@ def is_english(language: str) -> bool:
     >>> [is_english(tag) for tag in ("en", "en-GB", "", "de", "Han script")]
     [True, True, True, False, False]
     """
-    return language in ("", ENGLISH) or language.lower().startswith(f"{ENGLISH}-")
+    if language in ("", ENGLISH):
+        return True
+    return language.lower().startswith(f"{ENGLISH}-")

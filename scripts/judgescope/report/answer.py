@@ -43,7 +43,9 @@ class HeadlineRules(RatingsAndDamage):
             text, _ = self.misses(best)
             if text:
                 yield f"{named(best.id)} {text}."
-        beside = self.beside_bars(first) if first.rule == "B" else ""
+        beside = ""
+        if first.rule == "B":
+            beside = self.beside_bars(first)
         if beside:
             yield beside
         if first.rule != "P2":
@@ -148,7 +150,9 @@ def _headline(report: Report) -> Headline:
     first = rules.first()
     if ". " in first.text or first.rule.startswith("U"):
         return first
-    name = named(rules.judges[0].id) if rules.judges else ""
+    name = ""
+    if rules.judges:
+        name = named(rules.judges[0].id)
     text = with_second(first.text, rules.seconds(first), name)
     return Headline(first.rule, text, first.behind)
 
@@ -178,7 +182,10 @@ def deck(report: Report) -> str:
     on = plural(sum(dataset.counts.items for dataset in report.rated), "source")
     rated = f"{who} rated {plural(mine, 'text')} ({_names(report.rated)}) on {on}"
     if len(report.rated) < len(report.datasets):
-        other_sets = [dataset for dataset in report.datasets if not dataset.by_people]
+        other_sets = []
+        for dataset in report.datasets:
+            if not dataset.by_people:
+                other_sets.append(dataset)
         others = f"{plural(texts - mine, 'other text')} ({_names(other_sets)})"
         here = count(_tested(report, report.rated))
         there = plural(_tested(report, other_sets), "judge")

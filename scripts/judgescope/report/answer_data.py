@@ -69,7 +69,9 @@ def spelled(number: int) -> str:
         "nine",
         "ten",
     )
-    return words[number] if number < len(words) else count(number)
+    if number < len(words):
+        return words[number]
+    return count(number)
 
 
 def few(names: Sequence[str], noun: str, every: int = 0) -> str:
@@ -119,7 +121,10 @@ class AnswerData:
     def source_of(self, about: Sequence[ReportedClaim]) -> RatingSource:
         """The words for who rated the texts of some claims: not of the whole study."""
         ids = {claim.dataset for claim in about}
-        mine = [each for each in self.report.datasets if each.id in ids]
+        mine = []
+        for each in self.report.datasets:
+            if each.id in ids:
+                mine.append(each)
         return source_of(dataset.rated_by for dataset in mine)
 
     @cached_property
@@ -133,7 +138,9 @@ class AnswerData:
         """The aspect of a claim, with its dataset where several have it."""
         name = lowered(self.report.aspect(claim.row.judged))
         several = having(self.report, claim.row.judged)[1:]
-        return f"{name} ({self.report.names[claim.dataset]})" if several else name
+        if several:
+            return f"{name} ({self.report.names[claim.dataset]})"
+        return name
 
     def subjects(self, about: Iterable[ReportedClaim]) -> list[str]:
         """The aspects of claims, each once."""
@@ -154,7 +161,9 @@ class AnswerData:
     def ceiling(self, claim: ReportedClaim) -> ReportRow | None:
         """How well one person agrees with the others where a claim is made."""
         beside = claim.others.get(f"{base.CEILING}_{claim.row.statistic}")
-        return self.person(claim) if beside is None else beside
+        if beside is None:
+            return self.person(claim)
+        return beside
 
     @cached_property
     def every_agreement(self) -> list[ReportedClaim]:
@@ -182,11 +191,10 @@ class AnswerData:
         Those that people did not rate count only where nobody rated any texts.
         """
         rated = {dataset.id for dataset in self.report.rated}
-        about = [
-            claim
-            for claim in self.every_agreement
-            if self.planned or claim.dataset in rated
-        ]
+        about = []
+        for claim in self.every_agreement:
+            if self.planned or claim.dataset in rated:
+                about.append(claim)
         held = [
             claim
             for claim in about
@@ -213,7 +221,9 @@ def sources_to_decide(claim: ReportedClaim) -> int:
     known = row.value is not None and row.ci_low is not None
     if counted is None or counted.value is None or not known:
         return 0
-    chance = 0.5 if statistic(row.statistic).kind == "percent" else 0.0
+    chance = 0.0
+    if statistic(row.statistic).kind == "percent":
+        chance = 0.5
     above = (row.value or 0.0) - chance
     half = (row.value or 0.0) - (row.ci_low or 0.0)
     if above <= 0 or half <= above:
@@ -224,4 +234,6 @@ def sources_to_decide(claim: ReportedClaim) -> int:
     more = counted.value * (needed**2 - 1)
     if more > MOST:
         return 0
-    return max(round(more / 10) * 10, 10) if more >= 10 else ceil(more)
+    if more >= 10:
+        return max(round(more / 10) * 10, 10)
+    return ceil(more)

@@ -70,11 +70,10 @@ class BarsAndLabels(AnswerData):
     def people_apart(self) -> Headline | None:
         """U5: on no aspect do people agree with each other."""
         without_ceiling = self.no_ceiling()
-        others = [
-            claim
-            for claim in self.every_agreement
-            if base.NO_CEILING not in claim.codes
-        ]
+        others = []
+        for claim in self.every_agreement:
+            if base.NO_CEILING not in claim.codes:
+                others.append(claim)
         if not without_ceiling or others:
             return None
         return Headline("U5", self.apart_sentence(without_ceiling), without_ceiling)
@@ -94,7 +93,9 @@ class BarsAndLabels(AnswerData):
         if person is None or person.value is None:
             return sentences.no_ceiling(aspects, "")
         with_others = brief(no_ceiling[0].row.statistic, person.value)
-        first = "" if len(no_ceiling) == 1 else self.subject(no_ceiling[0])
+        first = ""
+        if len(no_ceiling) != 1:
+            first = self.subject(no_ceiling[0])
         return sentences.no_ceiling(aspects, with_others, first)
 
     def too_little(self) -> Headline | None:
@@ -107,11 +108,10 @@ class BarsAndLabels(AnswerData):
         few_sources = [claim for claim in about if "no_interval" in claim.codes]
         if len(few_sources) < len(about):
             return None
-        counts = [
-            claim.others[base.SOURCES_COUNTED].value or 0.0
-            for claim in about
-            if base.SOURCES_COUNTED in claim.others
-        ]
+        counts = []
+        for claim in about:
+            if base.SOURCES_COUNTED in claim.others:
+                counts.append(claim.others[base.SOURCES_COUNTED].value or 0.0)
         if not counts:
             counts = [float(max(d.counts.items for d in self.report.datasets))]
         sources = plural(round(max(counts)), "source")
@@ -143,7 +143,9 @@ class BarsAndLabels(AnswerData):
                 value = brief(row.statistic, row.value or 0.0)
                 parts.append(f"{value} on {aspect}")
         raters = self.report.most_people
-        who = f"{spelled(raters).capitalize()} people" if raters > 1 else "People"
+        who = "People"
+        if raters > 1:
+            who = f"{spelled(raters).capitalize()} people"
         if not parts:
             return Headline("U3", "No judge was asked, and no agreement was measured.")
         others = len(parts) - MOST_NAMED
@@ -182,7 +184,10 @@ class BarsAndLabels(AnswerData):
         return None
 
     def _bars_of(self, judge: ShownJudge, about: Sequence[ReportedClaim]) -> Headline:
-        met = [claim for claim in about if claim.sign is Sign.HOLDS]
+        met = []
+        for claim in about:
+            if claim.sign is Sign.HOLDS:
+                met.append(claim)
         missed = [claim for claim in about if claim.sign is Sign.FAILS]
         name = named(judge.id)
         if missed:
@@ -322,7 +327,9 @@ def _over_bar(claim: ReportedClaim) -> float:
     value = claim.row.value or 0.0
     if bar is None or bar.value is None:
         return 0.0
-    return value - bar.value if bar.note != "at most" else bar.value - value
+    if bar.note != "at most":
+        return value - bar.value
+    return bar.value - value
 
 
 def _against_bar(claim: ReportedClaim) -> str:
@@ -339,5 +346,7 @@ def _against_bar(claim: ReportedClaim) -> str:
         ends = cell_words.spread(claim.row)
         interval = f" ({ends})" if ends else ""
         return f"it {verb} {of_texts}{interval}{asked}"
-    subject = f" on {lowered(claim.subject)}" if claim.subject else ""
+    subject = ""
+    if claim.subject:
+        subject = f" on {lowered(claim.subject)}"
     return f"{lowered(label(name))} is {judge_value}{subject}{asked}"

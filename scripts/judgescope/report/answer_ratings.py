@@ -66,7 +66,10 @@ class RatingsAndDamage(BarsAndLabels):
         """What the first judge that notices any damage notices."""
         for judge in self.judges:
             about = self.of_kind(judge, base.PERTURBATION)
-            held = [claim for claim in about if claim.sign is Sign.HOLDS]
+            held = []
+            for claim in about:
+                if claim.sign is Sign.HOLDS:
+                    held.append(claim)
             if held:
                 kinds = f"{count(len(held))} of {plural(len(about), 'kind')} of damage"
                 return f"{named(judge.id)} notices {kinds}", held
@@ -96,7 +99,8 @@ class RatingsAndDamage(BarsAndLabels):
         for judge in self.judges:
             held[judge.id] = self.recommendable(judge)
         order = sorted(held, key=lambda name: -len(held[name]))
-        best, second = order[0], order[1]
+        best = order[0]
+        second = order[1]
         number = len(held[best])
         every = len(
             {(claim.dataset, claim.row.judged) for claim in self.every_agreement}
@@ -119,11 +123,10 @@ class RatingsAndDamage(BarsAndLabels):
     def as_person(self) -> Headline | None:
         """R1: a judge agrees with people as well as one of them does."""
         for judge in self.judges:
-            held = [
-                claim
-                for claim in self.agreements(judge)
-                if claim.outcome is Outcome.AS_RATER and claim.sign is Sign.HOLDS
-            ]
+            held = []
+            for claim in self.agreements(judge):
+                if claim.outcome is Outcome.AS_RATER and claim.sign is Sign.HOLDS:
+                    held.append(claim)
             if not held:
                 continue
             aspects = few(self.subjects(held), "aspects", self._aspects())

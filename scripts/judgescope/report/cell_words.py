@@ -77,9 +77,9 @@ def second_line(report: Report, claim: ReportedClaim) -> str:
         return why_no_claim(claim)
     codes = claim.codes
     if base.CONSTANT in codes:
-        return (
-            "one answer for all" if claim.kind == base.LABELS else "one score for all"
-        )
+        if claim.kind == base.LABELS:
+            return "one answer for all"
+        return "one score for all"
     if base.SAYS in codes and "says_share" in claim.others:
         share = claim.others["says_share"]
         return (
@@ -89,7 +89,9 @@ def second_line(report: Report, claim: ReportedClaim) -> str:
         return _open(claim)
     shown = spread(number_row(claim))
     if CODES.holm in codes:
-        return f"{shown}, not after Holm" if shown else "not after Holm"
+        if shown:
+            return f"{shown}, not after Holm"
+        return "not after Holm"
     return shown or "no interval"
 
 
@@ -126,12 +128,16 @@ def degree(claim: ReportedClaim) -> str:
     if claim.outcome is Outcome.MEETS or claim.kind in FOUND:
         return "; ".join(filter(None, (f"meets {bar_words(claim)}", with_n(claim))))
     if claim.outcome is Outcome.WITHSTANDS:
-        return "withstands them" if claim.kind == base.HINTS else "shown"
+        if claim.kind == base.HINTS:
+            return "withstands them"
+        return "shown"
     if claim.outcome is Outcome.NOTICED:
         return "noticed"
     gap = gap_to_person(claim)
     if gap is not None:
-        return "below one person" if below_person(gap) else "open beside one person"
+        if below_person(gap):
+            return "below one person"
+        return "open beside one person"
     if base.NO_CEILING in claim.codes:
         return NO_PERSON
     return beaten(claim)
@@ -142,13 +148,17 @@ def beaten(claim: ReportedClaim) -> str:
     rival = rival_words(claim)
     # Strongest rival -> the word before it where a claim holds, "beats" of others.
     beats = {base.BEST_LENGTH: "keeps"}
-    return f"{beats.get(_rival(claim), 'beats')} {rival}" if rival else "beats chance"
+    if rival:
+        return f"{beats.get(_rival(claim), 'beats')} {rival}"
+    return "beats chance"
 
 
 def gap_to_person(claim: ReportedClaim) -> ReportRow | None:
     """The difference from one more rater, None if it is not known."""
     row = claim.others.get(f"{base.AS_RATER}_{claim.row.statistic}")
-    return row if row is not None and row.value is not None else None
+    if row is not None and row.value is not None:
+        return row
+    return None
 
 
 def below_person(gap: ReportRow) -> bool:
@@ -221,11 +231,15 @@ def rival_words(claim: ReportedClaim) -> str:
     name = strongest.note
     if name in (base.LENGTH, base.BREVITY):
         word = "length" if name == base.LENGTH else "shortness"
-        own_value = "" if known is None else brief(claim.row.statistic, known)
+        own_value = ""
+        if known is not None:
+            own_value = brief(claim.row.statistic, known)
         return f"{word} {own_value}".rstrip()
     if name == base.BEST_LENGTH:
         # What a curve of length leaves is a correlation, whatever the claim's number.
-        return "length" if known is None else f"{brief(LEFT, known)} without length"
+        if known is None:
+            return "length"
+        return f"{brief(LEFT, known)} without length"
     # The rival that gives every text the same score as others of its system.
     only_system = "knowing only the system"
     if name == base.SYSTEMS:
@@ -306,7 +320,9 @@ def failed(report: Report, claim: ReportedClaim) -> str:
         return "; ".join(filter(None, (f"misses {bar_words(claim)}", with_n(claim))))
     sources = {each.id: each.rated_by for each in report.datasets}
     if claim.kind in (base.GRADED, base.SEQUENCE):
-        return "against the order" if claim.kind == base.SEQUENCE else "against ratings"
+        if claim.kind == base.SEQUENCE:
+            return "against the order"
+        return "against ratings"
     return f"against {sources[claim.dataset].short}"
 
 
@@ -339,7 +355,9 @@ def why_no_claim(claim: ReportedClaim) -> str:
     note = claim.row.note
     if note in NO_CLAIM:
         return NO_CLAIM[note]
-    return spoken(note) if note and len(note.split()) <= 3 else "not tested"
+    if note and len(note.split()) <= 3:
+        return spoken(note)
+    return "not tested"
 
 
 # --- hidden words ---------------------------------------------------------------------
@@ -348,7 +366,9 @@ def why_no_claim(claim: ReportedClaim) -> str:
 def hidden(report: Report, claim: ReportedClaim) -> str:
     """Outcome, number, interval and rival of a claim, for screen readers."""
     row = number_row(claim)
-    name = label(row.statistic) if row.statistic != base.VERDICT else ""
+    name = ""
+    if row.statistic != base.VERDICT:
+        name = label(row.statistic)
     parts = [SIGN_WORDS[claim.sign]]
     if name and row.value is not None:
         parts.append(f"{name} {figures(row)}")

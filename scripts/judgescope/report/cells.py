@@ -133,7 +133,9 @@ def of_few(row: ReportRow) -> bool:
     Its n is shown instead.
     """
     few = row.ci_low is None and row.n < FEWEST_SOURCES
-    return few and row.value is not None and scale_of(row.statistic) == CORRELATION
+    if not few:
+        return False
+    return row.value is not None and scale_of(row.statistic) == CORRELATION
 
 
 def figures(row: ReportRow) -> str:

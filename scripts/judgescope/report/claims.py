@@ -311,7 +311,9 @@ def _respect_of_people(
     bar = by_name.get(BAR)
     if bar is None:
         return label(name)
-    level = f" ({LEVELS[verdict.level][0]})" if verdict.level in LEVELS else ""
+    level = ""
+    if verdict.level in LEVELS:
+        level = f" ({LEVELS[verdict.level][0]})"
     subject = " on {}" if verdict.judged else ""
     required = f"{bar.note} {written(name, bar.value or 0.0)}"
     return f"{label(name)} of {required}{level}{subject}"
@@ -339,11 +341,10 @@ def _first(
     """Yield the claim that a judge is above every other, for that judge alone."""
     if judge.planted:  # nobody chooses among simulated judges
         return
-    rivals = [
-        other
-        for other in report.judges
-        if not (other.control or other.planted or other.hint or other is judge)
-    ]
+    rivals = []
+    for other in report.judges:
+        if not (other.control or other.planted or other.hint or other is judge):
+            rivals.append(other)
     for measure in measures(report, dataset):
         if measure.kind != AGREEMENT or measure.aspect != claim.row.judged:
             continue

@@ -46,11 +46,16 @@ def damage_table(
     bodies = []
     for each in datasets:
         for level, kinds in _levels(report):
-            lines = [
-                (kind.title, "", _cells(report, noticed, each, kind, judges, controls))
-                for kind in kinds
-                if noticed.any_of(each, kind)
-            ]
+            lines = []
+            for kind in kinds:
+                if noticed.any_of(each, kind):
+                    lines.append(
+                        (
+                            kind.title,
+                            "",
+                            _cells(report, noticed, each, kind, judges, controls),
+                        )
+                    )
             if lines:
                 where = ""
                 if len(datasets) > 1:

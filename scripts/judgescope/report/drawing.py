@@ -355,7 +355,9 @@ def unit_squares(shown: CountGrid) -> Markup:
         squares = {
             pair: round(100 * number / total) for pair, number in squares.items()
         }
-    side = 10 if max(squares.values(), default=0) <= 100 else 15
+    side = 15
+    if max(squares.values(), default=0) <= 100:
+        side = 10
     box = side * 6 + 8
     parts = []
     for across, name in enumerate(shown.across):

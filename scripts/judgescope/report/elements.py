@@ -572,7 +572,9 @@ class Section:
 
 def page_of(section: str) -> str:
     """Return where a section lies, from the folder of the report."""
-    return f"index.html#{section}" if section in FRONT else f"{SECTIONS}/{section}.html"
+    if section in FRONT:
+        return f"index.html#{section}"
+    return f"{SECTIONS}/{section}.html"
 
 
 def judgments_page(**where: str) -> str:

@@ -106,7 +106,9 @@ class Writer:
         opposed = list[int]()
         for at, (name, title) in enumerate(self.card.sets):
             card = self.spec.perturbations.get(name.partition(".")[0])
-            about = f"{card.issue or ''} Made {card.by}.".strip() if card else ""
+            about = ""
+            if card:
+                about = f"{card.issue or ''} Made {card.by}.".strip()
             sets.append([name, title, about])
             targets = self._set(at, name, card, items)
             for perturbation, judge, aspect in cells:

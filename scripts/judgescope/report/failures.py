@@ -122,7 +122,9 @@ def _one_scale(reader: WorstCaseReader, judge: ShownJudge, aspect: str) -> bool:
     people = None
     if rules is not None:
         people = rules.scales.get(aspect.partition(".")[0])
-    return ends is not None and people is not None and tuple(ends) == tuple(people)
+    if ends is None:
+        return False
+    return people is not None and tuple(ends) == tuple(people)
 
 
 def _ranks(numbers: Floats) -> Floats:
@@ -142,7 +144,9 @@ def _rises(
     rises = []
     for aspect, of_aspect in _scores(reader, judge, cell).items():
         known = originals.get(aspect, {})
-        sign = -1 if aspect in reader.turned.scores.get(judge.id, ()) else 1
+        sign = 1
+        if aspect in reader.turned.scores.get(judge.id, ()):
+            sign = -1
         for target, before in reader.perturbed(cell).items():
             if target in of_aspect and before in known:
                 rise = sign * (of_aspect[target] - known[before])

@@ -118,7 +118,9 @@ class HeadlineColumn:
     @property
     def _comparisons(self) -> ReportRows:
         """The rows that compare judges by this number."""
-        table = "comparison" if self.kind in (AGREEMENT, LABELS) else self.table
+        table = "comparison"
+        if self.kind not in (AGREEMENT, LABELS):
+            table = self.table
         return self.report.rows(table, self.dataset.id)
 
     @property
@@ -148,12 +150,16 @@ class HeadlineColumn:
         ends = self._ends(difference)
         if difference and (ends is None or ends[0] <= 0):
             return False
-        tested = "mcnemar" if self.statistic == COMPARED else self.statistic
+        tested = "mcnemar"
+        if self.statistic != COMPARED:
+            tested = self.statistic
         name = f"p_holm_{tested}"  # corrected for all pairs
         p = rows.find(judge.id, name, self._address, judge_b=other.id)
         if not p:
             p = rows.find(other.id, name, self._address, judge_b=judge.id)
-        return not p or (p.value is not None and p.value <= 0.05)
+        if not p:
+            return True
+        return p.value is not None and p.value <= 0.05
 
     def _ends(
         self, row: ReportRow | None, *, bare: bool = False

@@ -81,7 +81,10 @@ def compact_script(script: str) -> str:
     'if (a) {\\nb();\\n}\\n'
     """
     lines = [line.strip() for line in script.splitlines()]
-    kept = [line for line in lines if line and not line.startswith("//")]
+    kept = []
+    for line in lines:
+        if line and not line.startswith("//"):
+            kept.append(line)
     return "".join(f"{line}\n" for line in kept)
 
 
@@ -153,7 +156,10 @@ def _used_rules(style: str, names: Collection[str]) -> str:
         if head.startswith("@"):
             kept.append(f"{head}{{{content}}}")
             continue
-        selectors = [part for part in _split(head) if _applies(part, names)]
+        selectors = []
+        for part in _split(head):
+            if _applies(part, names):
+                selectors.append(part)
         if selectors:
             kept.append(f"{','.join(selectors)}{{{content}}}")
     return "".join(kept)
@@ -213,5 +219,6 @@ def finished(page: str, script: str = "") -> str:
     script = coded(script)
     styles = _STYLE.findall(page.partition("<body>")[0])[:1]
     sources = [f"style-src 'sha256-{script_hash(style)}'" for style in styles]
-    sources += [f"script-src 'sha256-{script_hash(script)}'"] if script else []
+    if script:
+        sources += [f"script-src 'sha256-{script_hash(script)}'"]
     return page.replace(POLICY, "; ".join([*CLOSED, *sources]), 1)

@@ -317,7 +317,9 @@ def sample(source: AnnotatedTexts, seed: int, dataset: str) -> list[AnnotatedTex
     marked = marked.filter(pc.and_(pc.and_(of_set, first_draw), asked))
     chosen = _drawn(marked, seed, dataset)
     names = sorted({name for name, _ in chosen})
-    readings = {name: defaultdict[str, list[Reading]](list) for name in names}
+    readings = {}
+    for name in names:
+        readings[name] = defaultdict[str, list[Reading]](list)
     for row in _of_targets(marked, names):
         if (row["target"], row["aspect"]) in chosen:
             spans = row["spans"]
@@ -340,7 +342,9 @@ def _gold_errors(path: str, names: Sequence[str]) -> dict[str, list[LocatedError
     """Return target -> the errors that people marked in it, [] without any."""
     gold: dict[str, list[LocatedError]] = {name: [] for name in names}
     for row in _of_targets(read_table("gold_spans", path), names):
-        instead = f"instead: {row['correction']}" if row["correction"] else ""
+        instead = ""
+        if row["correction"]:
+            instead = f"instead: {row['correction']}"
         why = "; ".join(filter(None, (instead, row["comment"])))
         located = {**row, "location": row["text"]}
         gold[row["target"]].append(_error(located, None, why))
@@ -361,7 +365,10 @@ def _drawn(marked: pa.Table, seed: int, dataset: str) -> set[tuple[str, str]]:
     each = max(TEXTS_SHOWN // max(len(judged), 1), FEWEST_SHOWN)
     chosen = set[tuple[str, str]]()
     for number, (aspect, targets) in enumerate(judged.items()):
-        in_order = [names[index] for index in order if names[index] in targets]
+        in_order = []
+        for index in order:
+            if names[index] in targets:
+                in_order.append(names[index])
         start = number * each % len(in_order)
         rotated = in_order[start:] + in_order[:start]
         chosen |= {(name, aspect) for name in rotated[:each]}

@@ -96,7 +96,10 @@ def _choices(rules: HeadlineRules, judge: ShownJudge) -> Iterator[str]:
         does = f"gives {source.label}s"
         if kind == base.PAIRS:
             does = f"picks {source.preferred}"
-        held = [claim for claim in about if claim.sign is Sign.HOLDS]
+        held = []
+        for claim in about:
+            if claim.sign is Sign.HOLDS:
+                held.append(claim)
         if held:
             yield f"{does} ({cell_words.value(held[0])})"
         elif about and about[0].sign is not Sign.NO_CLAIM:
@@ -106,7 +109,10 @@ def _choices(rules: HeadlineRules, judge: ShownJudge) -> Iterator[str]:
 
 def _damage(rules: HeadlineRules, judge: ShownJudge) -> Iterator[str]:
     about = rules.of_kind(judge, base.PERTURBATION)
-    held = [claim for claim in about if claim.sign is Sign.HOLDS]
+    held = []
+    for claim in about:
+        if claim.sign is Sign.HOLDS:
+            held.append(claim)
     if about:
         kinds = plural(len(about), "kind")
         verb = "notices" if held else "is shown to notice"

@@ -68,10 +68,9 @@ MOST_NUMBERS: Final = 200
 
 def render(report: CardReport) -> Iterator[tuple[str, str]]:
     """Yield each judge's id and its page."""
-    readers = {
-        dataset.id: worst_cases.WorstCaseReader(report, dataset)
-        for dataset in report.datasets
-    }
+    readers = {}
+    for dataset in report.datasets:
+        readers[dataset.id] = worst_cases.WorstCaseReader(report, dataset)
     for judge in report.judges:
         page = page_from(
             filled().get_template("judge.html.jinja"),
@@ -332,7 +331,9 @@ def _prices(prices: object) -> str:
             parts.append(f"{price:g} {about}")
     text = f"US$ per million tokens: {', '.join(parts)}"
     share = prices.get("batch", 1)
-    return f"{text}; in a batch {share:.0%} of that" if share != 1 else text
+    if share != 1:
+        return f"{text}; in a batch {share:.0%} of that"
+    return text
 
 
 def _value(value: object) -> str:

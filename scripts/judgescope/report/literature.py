@@ -40,7 +40,10 @@ def grouped(
         base.PAIRS: (("", tuple((name, "pooled") for name in literature.OF_PAIRS)),),
     }
     for name, measures in groups[claim.kind]:
-        group = [known[measure] for measure in measures if measure in known]
+        group = []
+        for measure in measures:
+            if measure in known:
+                group.append(known[measure])
         if group:
             yield name, group
 

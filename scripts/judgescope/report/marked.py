@@ -145,7 +145,8 @@ def _middle(
         changed = step.tag != "equal" or not before.strip()
         stretches.append(Stretch(before, after, changed))
         words += len(before.split())
-        words_changed += len(before.split()) if changed else 0
+        if changed:
+            words_changed += len(before.split())
     if words_changed <= most_replaced * words:
         return stretches
     return []
@@ -343,7 +344,9 @@ def grouped(
     last = dict[int, int]()
     pairs = list[tuple[Piece, Sequence[int]]]()
     for index, piece in enumerate(pieces):
-        errors = over[piece.number] if piece.kind == "error" else ()
+        errors: Sequence[int] = ()
+        if piece.kind == "error":
+            errors = over[piece.number]
         pairs.append((piece, errors))
         last.update(dict.fromkeys(errors, index))
     groups = list[list[tuple[Piece, Sequence[int]]]]()

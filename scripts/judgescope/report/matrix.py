@@ -101,7 +101,9 @@ def matrices(report: Report, foot: str = "") -> list[JudgeMatrix]:
     makers = makers_of(report)
     found = []
     for place, maker in enumerate(makers):
-        legend = [] if place else legend_of(makers, axes_of(report))
+        legend = []
+        if not place:
+            legend = legend_of(makers, axes_of(report))
         title = ""
         if len(makers) > 1:
             title = maker.title()
@@ -137,9 +139,9 @@ def of_judge(report: Report, judge: ShownJudge) -> JudgeMatrix | None:
     maker = makers[0]
     line = maker.line(judge)
     # Its page is in another folder, and the line is all that it has of the matrix.
-    cells = [
-        replace(cell, href="") if cell.look == "pc" else cell for cell in line.cells
-    ]
+    cells = []
+    for cell in line.cells:
+        cells.append(replace(cell, href="") if cell.look == "pc" else cell)
     return JudgeMatrix(
         columns=[replace(head, href="") for head in maker.heads()],
         groups=maker.groups(),

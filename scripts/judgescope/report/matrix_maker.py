@@ -330,7 +330,9 @@ class MatrixMaker:
             empty = []
             cells.append(self._person_cell(column, row))
         cells += joined_empty(empty)
-        about = f"one of {count(raters)}, against the others" if raters > 1 else ""
+        about = ""
+        if raters > 1:
+            about = f"one of {count(raters)}, against the others"
         return MatrixLine("People", [*self._with_price(cells)], about)
 
     def _datasets(self) -> list[ShownDataset]:
@@ -363,7 +365,9 @@ class MatrixMaker:
         if column.dataset and not sources[column.dataset].people:
             return sources[column.dataset].no_ceiling
         if column.rank in (1, 2, 3) and raters < 2:
-            return "one person: no ceiling" if raters else "no person: no ceiling"
+            if raters:
+                return "one person: no ceiling"
+            return "no person: no ceiling"
         # From this rank on, questions are not about ratings or damage.
         further_rank = 5
         if column.rank >= further_rank:
@@ -467,10 +471,9 @@ class MatrixMaker:
     def groups(self) -> list[tuple[str, str, int]]:
         """The headings above the columns, their numbers, and how many they span."""
         spans = Counter(column.group for column in self.columns)
-        groups = [
-            (group, group_note(self.columns, group), number)
-            for group, number in spans.items()
-        ]
+        groups = []
+        for group, number in spans.items():
+            groups.append((group, group_note(self.columns, group), number))
         if self.priced:
             return [*groups, ("", "", 1)]
         return groups
@@ -495,12 +498,18 @@ class MatrixMaker:
 
     def any_rule(self, name: str) -> bool:
         """Whether a cell of a number is drawn beside a rule."""
-        mine = [column for column in self.columns if column.number == name]
+        mine = []
+        for column in self.columns:
+            if column.number == name:
+                mine.append(column)
         return any(self.strongest_rule(column) is not None for column in mine)
 
     def any_person(self, name: str) -> bool:
         """Whether a person's number stands above the cells of a number."""
-        mine = [column for column in self.columns if column.number == name]
+        mine = []
+        for column in self.columns:
+            if column.number == name:
+                mine.append(column)
         return any(self.person(column) is not None for column in mine)
 
     @property

@@ -30,7 +30,9 @@ def next_steps(report: Report) -> NextSteps | None:
     """The steps of a report; None where no rule has a number."""
     maker = NextStepRules(report)
     steps = list(chain.from_iterable(maker.rules()))
-    return NextSteps(steps[:MOST_STEPS]) if steps else None
+    if steps:
+        return NextSteps(steps[:MOST_STEPS])
+    return None
 
 
 def of_judge(report: Report, judge: ShownJudge) -> NextSteps | None:
@@ -44,7 +46,9 @@ def of_judge(report: Report, judge: ShownJudge) -> NextSteps | None:
         *maker.used_for(judge),
         *maker.not_for([judge]),
     ]
-    return NextSteps(steps[:MOST_STEPS]) if steps else None
+    if steps:
+        return NextSteps(steps[:MOST_STEPS])
+    return None
 
 
 def _values(about: list[ReportedClaim]) -> str:
@@ -202,7 +206,10 @@ class NextStepRules:
         asked = self.rules_of_headline.of_kind(judge, *kinds)
         usable = []
         for claim in self.rules_of_headline.of_kind(judge, kind):
-            on_aspect = [each for each in asked if each.row.judged == claim.row.judged]
+            on_aspect = []
+            for each in asked:
+                if each.row.judged == claim.row.judged:
+                    on_aspect.append(each)
             signs = {each.sign for each in on_aspect if each.dataset == claim.dataset}
             bars = [each for each in on_aspect if each.kind.startswith(base.BAR)]
             is_open = any(bar.sign is not Sign.HOLDS for bar in bars)
@@ -221,17 +228,18 @@ class NextStepRules:
                     holding.append((judge, claim))
         best, best_claim = max(holding, key=lambda each: each[1].row.value or 0.0)
         dataset = next(d for d in self.report.datasets if d.id == about.dataset)
-        columns = [
-            column
-            for column in measures(self.report, dataset)
-            if column.kind == about.kind and column.aspect == about.row.judged
-        ]
-        used, claim = best, best_claim
+        columns = []
+        for column in measures(self.report, dataset):
+            if column.kind == about.kind and column.aspect == about.row.judged:
+                columns.append(column)
+        used = best
+        claim = best_claim
         for judge, other in holding:
             cheaper = self._price(judge) < self._price(used)
             worse = any(column.above(best, judge) for column in columns)
             if cheaper and not worse:
-                used, claim = judge, other
+                used = judge
+                claim = other
         if used is best:
             if len(holding) == 1:
                 return claim, self._why_no_other(claim)
@@ -334,7 +342,8 @@ class NextStepRules:
         """Corrected means in place of a judge's own, where its bias is shown."""
         largest = None
         for row in self.report.rows("corrected").where(statistic="judge_bias"):
-            low, high = row.ci_low, row.ci_high
+            low = row.ci_low
+            high = row.ci_high
             shown = low is not None and high is not None and not low <= 0 <= high
             if shown and row.value is not None:
                 size = abs(row.value)

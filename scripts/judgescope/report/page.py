@@ -254,7 +254,10 @@ def first_page(report: Report, sections: Sequence[Section]) -> str:
     """Return the page that answers first, with the list of the other pages."""
     [front] = [section for section in sections if section.id in FRONT]
     answer, *details = front.blocks
-    others = [section for section in sections if section.id not in FRONT]
+    others = []
+    for section in sections:
+        if section.id not in FRONT:
+            others.append(section)
     return page_from(
         filled("").get_template("first.html.jinja"),
         STYLES,

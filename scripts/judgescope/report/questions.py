@@ -127,7 +127,9 @@ def _bar_title(report: Report, claim: ReportedClaim) -> str:
     title = f"{label(name)} {sign} {brief(name, bar.value)}"
     dataset = next(each for each in report.datasets if each.id == claim.dataset)
     several = len(dataset.aspects) > 1 and claim.subject
-    return f"{title}, {lowered(claim.subject)}" if several else title
+    if several:
+        return f"{title}, {lowered(claim.subject)}"
+    return title
 
 
 def question_of(report: Report, claim: ReportedClaim) -> MatrixQuestion:

@@ -75,7 +75,9 @@ class RatingSteps:
         high = self.values[-1]
         inside = bool(((numbers >= low) & (numbers <= high)).all())
         # A score between 0 and 1 is no rating of a scale from 0 to 5.
-        return inside and float(np.ptp(numbers)) >= (high - low) / 4
+        if not inside:
+            return False
+        return float(np.ptp(numbers)) >= (high - low) / 4
 
 
 def steps_between(values: set[float]) -> list[float]:
@@ -217,7 +219,9 @@ class RatingGrids:
         """What the grids of judges count, "" where they count different pairs."""
         counted = set[str]()
         for judge in judges:
-            texts = [pair for (pair, _), _ in self._chosen(judge, aspect)]
+            texts = []
+            for (pair, _), _ in self._chosen(judge, aspect):
+                texts.append(pair)
             if not texts:
                 continue
             pairs = {frozenset(pair) for pair in texts}

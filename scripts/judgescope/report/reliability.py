@@ -61,11 +61,10 @@ def reliability_spec(bins: Sequence[BinDot], shares: Sequence[float]) -> Spec:
         bars.append({"x": left, "x2": left + width, "y": 0, "y2": top})
     ends = {"x2": {"field": "x2"}, "y2": {"field": "y2"}}
     dots = [{"x": each.confidence, "y": each.right} for each in bins]
-    spans = [
-        {"x": each.confidence, "y": each.ci_low, "y2": each.ci_high}
-        for each in bins
-        if each.ci_low is not None and each.ci_high is not None
-    ]
+    spans = []
+    for each in bins:
+        if each.ci_low is not None and each.ci_high is not None:
+            spans.append({"x": each.confidence, "y": each.ci_low, "y2": each.ci_high})
     dashes = {"stroke": PALETTE.ink, "strokeWidth": 1.2, "strokeDash": [5, 3]}
     diagonal = [{"x": 0, "y": 0}, {"x": 1, "y": 1}]
     layers = [

@@ -100,12 +100,11 @@ def with_sentences(spec: TablesSpec, tables: Mapping[str, pa.Table]) -> pa.Table
     counts = dict.fromkeys(spec.datasets, ReadCounts())
     sentence_of = sentences(Report(spec, RowsOnDemand(tables), counts))
     table = tables[VERDICTS]
-    column = [
-        sentence_of.get(judge) if statistic == VERDICT else None
-        for judge, statistic in zip(
-            table["judge"].to_pylist(), table["statistic"].to_pylist(), strict=True
-        )
-    ]
+    column = []
+    for judge, statistic in zip(
+        table["judge"].to_pylist(), table["statistic"].to_pylist(), strict=True
+    ):
+        column.append(sentence_of.get(judge) if statistic == VERDICT else None)
     index = table.schema.get_field_index("sentence")
     field = table.schema.field(index)
     return table.set_column(index, field, pa.array(column, field.type))

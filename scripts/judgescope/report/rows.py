@@ -178,7 +178,9 @@ class ReportRows:
         import pandas as pd  # here: `audit` runs without
 
         fields = [*ReportRow._fields, "judged", "cell", "record"]
-        rows = [(*row, row.judged, row.cell, row) for row in self]
+        rows = []
+        for row in self:
+            rows.append((*row, row.judged, row.cell, row))
         # Objects are filtered several times faster than the string type.
         frame = pd.DataFrame(rows, columns=fields, dtype=object)
         return frame.astype(_number_types()).copy()

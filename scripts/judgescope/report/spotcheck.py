@@ -159,9 +159,10 @@ def drawn(
     rng = stream(seed, "spotcheck", dataset, name, degree)
     drawn_rows = []
     for limit, done in ((DRAWN, True), (UNDONE, False)):
-        candidates = [
-            at for at, outcome in enumerate(outcomes) if (outcome in DONE) == done
-        ]
+        candidates = []
+        for at, outcome in enumerate(outcomes):
+            if (outcome in DONE) == done:
+                candidates.append(at)
         candidates.sort(key=names.__getitem__)
         order = rng.permutation(len(candidates)).tolist()
         chosen = sorted(candidates[at] for at in order[:limit])
@@ -186,7 +187,9 @@ def _unperturbed(before: str, reply: str | None) -> Excerpt:
     if reply:
         pieces = marked(compared(before, reply))
         return Excerpt("The text in the last reply", shortened(pieces))
-    label = "The text; the last reply is empty" if reply == "" else "The text"
+    label = "The text"
+    if reply == "":
+        label = "The text; the last reply is empty"
     return Excerpt(label, shortened([Piece("same", before)]))
 
 

@@ -57,7 +57,10 @@ class Standings:
         Measures of the text are left out while a model judges, planted judges while
         there is another.
         """
-        judges = [judge for judge in self.shown if not judge.planted]
+        judges = []
+        for judge in self.shown:
+            if not judge.planted:
+                judges.append(judge)
         models = [judge for judge in judges if judge.engine not in MEASURES]
         return models or judges or self.shown
 

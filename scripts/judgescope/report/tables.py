@@ -222,7 +222,9 @@ def aspect_or_mean(report: Report, aspect: str) -> str:
     plain, _, criterion = aspect.partition(".")
     if plain != AVERAGE:
         return report.aspect(aspect)
-    return f"mean over aspects ({criterion})" if criterion else "mean over aspects"
+    if criterion:
+        return f"mean over aspects ({criterion})"
+    return "mean over aspects"
 
 
 def aspect_groups(report: Report, aspects: Iterable[str]) -> list[RowGroup]:
@@ -252,7 +254,9 @@ def agreed_with(dataset: ShownDataset) -> str:
 
 def with_criterion(name: str, criterion: str) -> str:
     """Return a name with the criterion, if there is one."""
-    return f"{name}, criterion {criterion}" if criterion else name
+    if criterion:
+        return f"{name}, criterion {criterion}"
+    return name
 
 
 def chart(
@@ -422,7 +426,9 @@ def _span(report: Report, rows: ReportRows) -> str:
 
     low = named(min(rows, key=value))
     high = named(max(rows, key=value))
-    return f"From {low} to {high}." if low != high else f"It is {low}."
+    if low != high:
+        return f"From {low} to {high}."
+    return f"It is {low}."
 
 
 def aspect_table(

@@ -153,7 +153,9 @@ def _unnoticed(
     for case in worst.cases:
         judgment = reader.find(judge, case)
         written = partial(reader.written, judge, case.aspect)
-        better = f"better by {percent(case.by)} of its range" if case.by else "no worse"
+        better = "no worse"
+        if case.by:
+            better = f"better by {percent(case.by)} of its range"
         facts = [
             ("original", written(case.other)),
             ("perturbed", written(case.score)),

@@ -163,10 +163,9 @@ def disagreeing(
     worst = worst.drop_duplicates("target").sort_values(
         ["far", "target"], ascending=[False, True]
     )
-    cases = [
-        case._replace(ranked=ends.get(case.aspect) is None)
-        for case in _cases(worst[worst["far"] > 0])
-    ]
+    cases = []
+    for case in _cases(worst[worst["far"] > 0]):
+        cases.append(case._replace(ranked=ends.get(case.aspect) is None))
     return Worst(cases, len(worst), every["target"].nunique() - len(worst))
 
 

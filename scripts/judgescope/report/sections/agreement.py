@@ -225,7 +225,10 @@ def _figure(
     if not best:
         return
     leading = [f"{names[row.judge]} on {report.aspect(row.aspect)}" for row in best]
-    shown = {row.judge for row in chosen.defined if not of_few(row)}
+    shown = set()
+    for row in chosen.defined:
+        if not of_few(row):
+            shown.add(row.judge)
     table = tables.TableSpec(
         f"{dataset.name}: {label(measure)}, {LEVELS[level][0]}; "
         f"{tables.agreed_with(dataset)}.",
@@ -262,7 +265,10 @@ def rating_figures(report: Report, dataset: ShownDataset) -> Iterator[PageFigure
     turned = report.spec.turned.get(dataset.id, Turned({}, {}))
     texts = _texts(files, dataset, turned)
     known = set(texts["judge"])
-    judges = [judge for judge in report.real_judges if judge.id in known]
+    judges = []
+    for judge in report.real_judges:
+        if judge.id in known:
+            judges.append(judge)
     if judges:
         yield _scatter(report, dataset, texts, judges)
         yield _histograms(dataset, texts, judges)
@@ -404,10 +410,9 @@ def system_pairs(
         # People's rows have no criterion.
         of_aspect = rows.where(judged=(aspect, aspect.partition(".")[0]))
         name = f"{dataset.name}, {report.aspect(aspect)}"
-        by_test = [
-            _system_test(report, of_aspect, name, test)
-            for test in ("p_system_difference", "p_system_rank_sum")
-        ]
+        by_test = []
+        for test in ("p_system_difference", "p_system_rank_sum"):
+            by_test.append(_system_test(report, of_aspect, name, test))
         yield Fold(f"{name}: p of every pair of systems", by_test)
 
 

@@ -66,7 +66,10 @@ def _aspect(
     yield Paragraph(f"{name}:", sentences)
     for judge in judges:
         yield from _diagram(name, judge, rows.where(judge=judge.id))
-    known = {row.statistic for row in rows if not row.k}
+    known = set()
+    for row in rows:
+        if not row.k:
+            known.add(row.statistic)
     yield TableSpec(
         f"{name}: confidence.",
         statistic_columns(known_names(COLUMNS, known), aspect=aspect),
@@ -108,7 +111,9 @@ def _shown(rows: ReportRows, gap: ReportRow) -> str:
         size = test.number if test.too_sure else _turned(test.number)
         kind = "over" if test.too_sure else "under"
         return f"is {kind}-confident by {figures(size)}"
-    kind = "are too extreme" if test.too_sure else "differ too little"
+    kind = "differ too little"
+    if test.too_sure:
+        kind = "are too extreme"
     return f"has confidences that {kind} (slope {figures(test.number)})"
 
 
@@ -121,14 +126,18 @@ def _diagram(name: str, judge: ShownJudge, rows: ReportRows) -> Iterator[PageFig
     dots = []
     lines = []
     for k in sorted(stated):
-        chance, share = stated[k].value or 0.0, right[k]
+        chance = stated[k].value or 0.0
+        share = right[k]
         if share.value is not None:
             dots.append(BinDot(chance, share.value, share.ci_low, share.ci_high))
         cells = [estimate(stated[k]), estimate(share), ReportCell(f"{share.n}")]
         lines.append(TableLine(f"bin {k}", cells))
     shares = [row.value or 0.0 for row in rows.where(statistic="confidence_share")]
     total = sum(row.n for row in stated.values())
-    below = [dot for dot in dots if dot.right < dot.confidence]
+    below = []
+    for dot in dots:
+        if dot.right < dot.confidence:
+            below.append(dot)
     planted = " (planted, simulated)" if judge.planted else ""
     title = f"{name}: `{judge.id}`{planted}, reliability"
     summary = (

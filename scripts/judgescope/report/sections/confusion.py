@@ -172,7 +172,10 @@ def _drop(rows: ReportRows, largest: float) -> ReportCell:
         style = "moot"
     shade = heat(row.value / largest if largest else 0)
     tests = rows.where(statistic="p_tost").defined
-    notes = [spoken(test.note) for test in tests if test.note]
+    notes = []
+    for test in tests:
+        if test.note:
+            notes.append(spoken(test.note))
     cell = estimate(row, style=f"{shade} {style}".strip())
     return replace(cell, notes=(*cell.notes, *notes))
 
@@ -190,10 +193,11 @@ def changes(report: Report, dataset: ShownDataset, rows: ReportRows) -> list[Pag
         bodies.append(Body(lines, title))
     if not bodies:
         return []
-    columns = [
-        TableColumn(label(f"difference_{name}"), statistic(name).meaning)
-        for name in SUMS
-    ]
+    columns = []
+    for name in SUMS:
+        columns.append(
+            TableColumn(label(f"difference_{name}"), statistic(name).meaning)
+        )
     notes = (
         "Each form minus the first judge of its model, or each wording minus the "
         "study's first, on the same drops of the same items. An interval that includes "
@@ -221,10 +225,9 @@ def _changes_of_form(report: Report, rows: ReportRows) -> dict[str, WordingGaps]
         if not judge.model or judge is plain:
             continue
         for wording in wordings:
-            gaps = [
-                between(rows, judge.id, plain.id, name, criterion=wording)
-                for name in SUMS
-            ]
+            gaps = []
+            for name in SUMS:
+                gaps.append(between(rows, judge.id, plain.id, name, criterion=wording))
             if any(gaps):
                 of_judge = changed.setdefault(f"{judge.id} minus {plain.id}", {})
                 of_judge[wording or "the cards' wording"] = gaps
@@ -266,7 +269,9 @@ def criteria(
     sentences = []
     for row in rows.where(statistic="cross_aspect_share").defined:
         number = round((row.value or 0) * row.n)
-        wording = f" in the criterion {row.criterion}" if row.criterion else ""
+        wording = ""
+        if row.criterion:
+            wording = f" in the criterion {row.criterion}"
         sentences.append(
             f"`{row.judge}`: {number} of {row.n} aspects{wording} correlate more with "
             f"{whose} of another aspect than with those of their own."

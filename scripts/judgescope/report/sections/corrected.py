@@ -90,7 +90,9 @@ def _chosen(
         cells = estimates(map(by_system[system].get, columns))
         lines.append(TableLine(system, cells))
     if lines:
-        titles = [", ".join(filter(None, (tables.rater(j), f))) for j, f in columns]
+        titles = []
+        for j, f in columns:
+            titles.append(", ".join(filter(None, (tables.rater(j), f))))
         yield PageTable(
             f"{name}; {tables.statistic_caption(statistic)}.",
             "System",
@@ -125,13 +127,17 @@ def _gains(report: Report, rows: ReportRows, name: str) -> Iterator[PageTable]:
 
 def _is_refused(row: ReportRow) -> bool:
     """Return whether a corrected number is undefined."""
-    return row.value is None and row.statistic in ("corrected_mean", DIFFERENCES[0])
+    if row.value is not None:
+        return False
+    return row.statistic in ("corrected_mean", DIFFERENCES[0])
 
 
 def _reasons(refused: Sequence[ReportRow]) -> str:
     """Return the first reason, and how many others there are."""
     notes = [*dict.fromkeys(row.note for row in refused)]
-    more = f" (and {plural(len(notes) - 1, 'other reason')})" if notes[1:] else ""
+    more = ""
+    if notes[1:]:
+        more = f" (and {plural(len(notes) - 1, 'other reason')})"
     return f"{notes[0][:1].upper()}{notes[0][1:]}{more}."
 
 

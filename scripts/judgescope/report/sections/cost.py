@@ -76,10 +76,9 @@ def _usage_table(
 ) -> PageTable:
     bodies = judge_bodies(asked, lambda judge: _cells(rows.where(judge=judge.id)))
     if writers:
-        lines = [
-            TableLine(_written_by(name), _cells(of_writer))
-            for name, of_writer in writers.items()
-        ]
+        lines = []
+        for name, of_writer in writers.items():
+            lines.append(TableLine(_written_by(name), _cells(of_writer)))
         bodies.append(Body(lines))
     every = rows.where(judge=ALL)
     if len(every):
@@ -103,15 +102,21 @@ def _written_by(name: str) -> str:
     for prefix, kind in writers.items():
         if name.startswith(prefix):
             return f"{kind} {name.removeprefix(prefix)}"
-    return "originals that a model wrote" if name == "original" else f"texts of {name}"
+    if name == "original":
+        return "originals that a model wrote"
+    return f"texts of {name}"
 
 
 def _cells(rows: ReportRows) -> list[ReportCell]:
-    cells = [count_cell(round(rows.total(name))) for name in names_of_group("usage")]
+    cells = []
+    for name in names_of_group("usage"):
+        cells.append(count_cell(round(rows.total(name))))
     if free(rows):
         cells += [words_cell("free"), words_cell("free")]
     else:
-        total = None if unpriced(rows) else rows.total(PRICE)
+        total = None
+        if not unpriced(rows):
+            total = rows.total(PRICE)
         cells += [dollars_cell(total), dollars_cell(price_per_1000(rows))]
     notes = filter(None, rows.where(statistic=PRICE).names("note"))
     cells.append(words_cell("; ".join(notes)))
@@ -211,7 +216,10 @@ def _summary(
     """
     beaten = []
     for judge, price in priced.items():
-        cheaper = [other for other in priced if priced[other] < price]
+        cheaper = []
+        for other in priced:
+            if priced[other] < price:
+                cheaper.append(other)
         pairs = product(cheaper, shown)
         if any(measure.above(other, judge) for other, measure in pairs):
             beaten.append(f"`{judge.id}`")

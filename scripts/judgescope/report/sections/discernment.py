@@ -84,11 +84,10 @@ def blocks(
 ) -> Iterator[PageBlock]:
     """Yield the bars, judges by perturbation and, folded, effect sizes."""
     cells = rows.names("cell")
-    perturbations = [
-        perturbation
-        for perturbation in report.perturbations
-        if perturbation.cell in cells
-    ]
+    perturbations = []
+    for perturbation in report.perturbations:
+        if perturbation.cell in cells:
+            perturbations.append(perturbation)
     present = report.judges_of(rows.defined)
     if present:
         yield _figure(dataset, rows, present)
@@ -165,7 +164,9 @@ def _test_notes(rows: ReportRows) -> list[str]:
 
 
 def _flag(row: ReportRow | None) -> str:
-    return FLAG if row and BEYOND in row.note else ""
+    if row and BEYOND in row.note:
+        return FLAG
+    return ""
 
 
 def _heat(
@@ -233,9 +234,10 @@ def dose_blocks(
             title=f"{title}: net share noticed by degree",
             axes=(f"degree, the weakest first: {named}", "net share noticed"),
         )
-        doses = {
-            degree: card.doses[degree] for degree in degrees if degree in card.doses
-        }
+        doses = {}
+        for degree in degrees:
+            if degree in card.doses:
+                doses[degree] = card.doses[degree]
         if len(doses) >= fewest:
             yield from _curves(
                 rows.where(statistic="mean_drop"),
@@ -263,7 +265,10 @@ def _curves(
     for judge in judges:
         for degree in places:
             of_judge = rows.where(judge=judge.id, cell=f"{name}.{degree}")
-            known = [row.value for row in of_judge if row.value is not None]
+            known = []
+            for row in of_judge:
+                if row.value is not None:
+                    known.append(row.value)
             if known:
                 values.setdefault(judge.id, {})[degree] = fmean(known)
     drawn = dict(zip(values, signs(list(values)), strict=False))

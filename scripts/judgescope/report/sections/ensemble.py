@@ -88,9 +88,10 @@ class _Ensemble:
         yield from self._figure()
         yield self._summed(*self.main)
         yield from self._errors()
-        rest = [
-            self._summed(*measure) for measure in self.measures if measure != self.main
-        ]
+        rest = []
+        for measure in self.measures:
+            if measure != self.main:
+                rest.append(self._summed(*measure))
         yield elements.Fold(f"{self.name}: other statistics and levels", rest)
 
     def _at(
@@ -203,10 +204,9 @@ class _Ensemble:
 
     def _errors(self) -> Iterator[elements.PageTable]:
         name = "error_correlation"
-        pairs = [
-            Entry(pair.replace(TOGETHER, " and "), {"judge_b": pair})
-            for pair in self.rows.where(statistic=name).names("judge_b")
-        ]
+        pairs = []
+        for pair in self.rows.where(statistic=name).names("judge_b"):
+            pairs.append(Entry(pair.replace(TOGETHER, " and "), {"judge_b": pair}))
         if not pairs:
             return
         mean = "error_correlation_mean"
@@ -253,7 +253,10 @@ class _Ensemble:
             if student and student.value is not None:
                 students.append(f"{heading} {figures(student)}")
             means = self._subsets(mean, level, aspect)
-            of_all = [row for row in subsets if row.judge_b == self.all_members]
+            of_all = []
+            for row in subsets:
+                if row.judge_b == self.all_members:
+                    of_all.append(row)
             complete = of_all[0] if of_all else None
             panels.append(SubsetPlot(heading, subsets, means, complete, student))
         if not panels:
@@ -263,7 +266,8 @@ class _Ensemble:
             f"by size. On average, from one member to all {self.size}, with intervals: "
             f"{listed(growth)}."
         )
-        summary += f" {TIES_NOTE}" if self.main in OF_LABELS else ""
+        if self.main in OF_LABELS:
+            summary += f" {TIES_NOTE}"
         keys = [
             elements.LegendKey("●", "blue", "a subset of the members"),
             elements.LegendKey("–", "red", "mean of all subsets of a size"),
@@ -341,7 +345,10 @@ def _curve(card: Distilled, log: Sequence[TrainingStep]) -> elements.PageFigure:
     keys = []
     sentences = []
     for split, about in SPLITS.items():
-        losses = [(step.step, step.loss or 0.0) for step in log if step.split == split]
+        losses = []
+        for step in log:
+            if step.split == split:
+                losses.append((step.step, step.loss or 0.0))
         if not losses:
             continue
         if split == HELD_OUT:  # measured at a few steps only

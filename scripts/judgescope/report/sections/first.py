@@ -81,7 +81,10 @@ def _claims_by_judge(report: Report, rank: int) -> dict[ShownJudge, ReportedClai
     """The first claim of each judge in the first column of a rank."""
     matrix = standings(report)
     about: dict[ShownJudge, ReportedClaim] = {}
-    columns = [column for column in matrix.folding.columns if column.rank == rank]
+    columns = []
+    for column in matrix.folding.columns:
+        if column.rank == rank:
+            columns.append(column)
     kinds = {1: base.AGREEMENT, 2: base.LABELS, 3: base.PAIRS}
     for judge in matrix.shown:
         for claim in matrix.of_column(judge, columns[0]):
@@ -102,7 +105,10 @@ def chosen(
 
     Where fewer hold, the first ones stand in their places.
     """
-    holding = [judge for judge, claim in about.items() if claim.sign is Sign.HOLDS]
+    holding = []
+    for judge, claim in about.items():
+        if claim.sign is Sign.HOLDS:
+            holding.append(judge)
     warning = [
         judge
         for judge, claim in about.items()
@@ -179,7 +185,9 @@ def every_picture(
             subject = (claim.kind, claim.dataset, claim.row.judged)
             if subject == (kind, dataset.id, aspect):
                 judges[judge] = claim
-    picture = picture_of(report, dataset, aspect, kind, judges) if judges else None
+    picture = None
+    if judges:
+        picture = picture_of(report, dataset, aspect, kind, judges)
     if picture is not None:
         yield picture
 
@@ -191,7 +199,9 @@ def _axes_of_ratings(
     grids = grids_of(report, dataset)
     steps = None if grids is None else grids.steps(aspect)
     far_steps = 2 if steps is None else steps.far
-    unit = "steps" if steps is not None and steps.values else "tenths of the ranks"
+    unit = "tenths of the ranks"
+    if steps is not None and steps.values:
+        unit = "steps"
     across = dataset.rated_by.mean
     up = "score of the judge"
     if people and dataset.by_people:

@@ -93,7 +93,10 @@ class _Market:
         Of many juries and cascades those that a budget chooses, on all sources or on
         one half.
         """
-        several = [row for row in self.candidates if row.k > 1]
+        several = []
+        for row in self.candidates:
+            if row.k > 1:
+                several.append(row)
         # More juries and cascades than these are drawn only where a budget chooses
         # them.
         most_drawn = 40
@@ -288,9 +291,9 @@ def _figure(
     for name in dict.fromkeys(name for name, _ in lines):
         bodies.append(Body([line for each, line in lines if each == name], name))
     caption = f"{dataset.name}: price of {THOUSAND} judgments and quality."
-    keys = [
-        LegendKey(str(number), "blue", judge) for number, judge in enumerate(judges, 1)
-    ]
+    keys = []
+    for number, judge in enumerate(judges, 1):
+        keys.append(LegendKey(str(number), "blue", judge))
     keys += [
         LegendKey("●", "blue", "a jury or a cascade"),
         LegendKey("━", "red", "the choice for a price, on other sources"),
@@ -406,11 +409,12 @@ def _escalations(
         lines = []
         left = of_aspect.where(statistic="left_to_people")
         for cascade in left.names("judge"):
-            numbers = [
-                of_aspect.where(judge=cascade, statistic=name).first for name in names
-            ]
+            numbers = []
+            for name in names:
+                numbers.append(of_aspect.where(judge=cascade, statistic=name).first)
             price, shares, wrong = numbers
-            stated = price.note if price else stated
+            if price:
+                stated = price.note
             why = wrong.note if wrong else f"none: {shares.note if shares else ''}"
             cost = dollars_cell(price.value or 0.0) if price else words_cell("")
             cells: list[ReportCell] = [cost, estimate(shares), estimate(wrong)]

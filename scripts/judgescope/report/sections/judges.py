@@ -103,7 +103,10 @@ def every_claim(report: Report) -> Iterator[PageBlock]:
         yield Paragraph(answer.text, items=list(map(_behind, answer.behind)))
     of_judges = {}
     for judge in standings(report).ranked:
-        about = [claim for claim in claims(report, judge) if claim.kind != FIRST]
+        about = []
+        for claim in claims(report, judge):
+            if claim.kind != FIRST:
+                about.append(claim)
         of_judges[judge] = about
     number = sum(map(len, of_judges.values()))
     if not number:
@@ -113,7 +116,10 @@ def every_claim(report: Report) -> Iterator[PageBlock]:
     else:
         yield _by_claim(report, of_judges)
     for judge in report.real_judges:
-        first = [c.subject for c in claims(report, judge) if c.kind == FIRST]
+        first = []
+        for c in claims(report, judge):
+            if c.kind == FIRST:
+                first.append(c.subject)
         if first:
             yield Paragraph(
                 f"`{judge.id}`: above every other judge on {listed(first)}."
@@ -125,7 +131,9 @@ def every_claim(report: Report) -> Iterator[PageBlock]:
 def _behind(claim: ReportedClaim) -> str:
     """A claim behind the first sentence, in words."""
     row = number_row(claim)
-    shown = f": {label(row.statistic)} {figures(row)}" if row.value is not None else ""
+    shown = ""
+    if row.value is not None:
+        shown = f": {label(row.statistic)} {figures(row)}"
     respect = claim.respect.format(claim.subject)
     return f"`{claim.judge}`, {respect}{shown}; {SIGN_WORDS[claim.sign]}"
 
@@ -139,7 +147,9 @@ def _by_claim(
         lines = []
         for claim in about:
             row = number_row(claim)
-            name = "" if row.statistic == VERDICT else label(row.statistic)
+            name = ""
+            if row.statistic != VERDICT:
+                name = label(row.statistic)
             cells = [
                 words_cell(SIGN_WORDS[claim.sign]),
                 estimate(row, counts=True) if name else UNDEFINED,
@@ -303,10 +313,15 @@ def _numbers(report: Report, shown: Sequence[HeadlineColumn]) -> PageTable:
 def _outranked(measure: HeadlineColumn, real: Sequence[ShownJudge]) -> Iterator[str]:
     known = measure.defined(real)
     control = measure.best_control
-    under = [row for row in known if measure.below_control(row)]
+    under = []
+    for row in known:
+        if measure.below_control(row):
+            under.append(row)
     if control and under:
         names = listed([f"`{row.judge}` ({short(row)})" for row in under])
-        word = f" (wording {measure.criterion})" if measure.criterion else ""
+        word = ""
+        if measure.criterion:
+            word = f" (wording {measure.criterion})"
         yield (
             f"{measure.name}{word}: control `{control.judge}` ({short(control)}) ranks "
             f"above {len(under)} of {plural(len(known), 'judge')}: {names}."

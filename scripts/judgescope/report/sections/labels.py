@@ -62,10 +62,13 @@ def _aspect(
     yield from _misses(report, dataset, aspect, labels)
     yield _found_shares(report, dataset, aspect, rows, labels)
     counts = rows.where(statistic="class_count")
-    matrices = [
-        _matrix(report, dataset, judge, aspect, labels, counts.where(judge=judge.id))
-        for judge in report.judges_of(counts)
-    ]
+    matrices = []
+    for judge in report.judges_of(counts):
+        matrices.append(
+            _matrix(
+                report, dataset, judge, aspect, labels, counts.where(judge=judge.id)
+            )
+        )
     title = f"{name}, people's labels and each judge's"
     yield Fold(dataset.rated_by.in_words(title), matrices)
     compared = report.rows("comparison", dataset.id).where(judged=aspect)

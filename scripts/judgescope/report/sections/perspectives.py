@@ -65,9 +65,10 @@ def blocks(
         yield from _averages(report, part, name, criterion)
         both = ("kappa_linear", "accuracy_adjacent")
         yield from tables.mean_differences(report, part, both, dataset.name, DIRECT)
-        aspects = [
-            aspect for aspect in dataset.aspects if len(part.where(judged=aspect))
-        ]
+        aspects = []
+        for aspect in dataset.aspects:
+            if len(part.where(judged=aspect)):
+                aspects.append(aspect)
         table = tables.TableSpec(
             f"{dataset.name}: both views of every aspect; n counts texts, or pairs of "
             "texts.",
@@ -150,10 +151,9 @@ def _agreed_texts(
     report: Report, dataset: ShownDataset, rows: ReportRows
 ) -> Iterator[PageTable]:
     counts = rows.where(judge=tables.PEOPLE, statistic="class_count")
-    lines = [
-        tables.Entry(report.aspect(aspect), {"aspect": aspect})
-        for aspect in counts.names("aspect")
-    ]
+    lines = []
+    for aspect in counts.names("aspect"):
+        lines.append(tables.Entry(report.aspect(aspect), {"aspect": aspect}))
     classes = class_columns(counts)
     if classes:
         yield tables.TableSpec(
@@ -246,10 +246,11 @@ def _range_figure(
             where: RowPlace = {"level": level}
             columns.append(TableColumn(head, statistic=measure, where=where))
     sizes = {judge: _size_in_words(numbers) for judge, numbers in points.items()}
-    lines = [
-        tables.Entry(f"{size} points, {judge.id}", {"judge": judge.id}, judge.about)
-        for judge, size in sizes.items()
-    ]
+    lines = []
+    for judge, size in sizes.items():
+        lines.append(
+            tables.Entry(f"{size} points, {judge.id}", {"judge": judge.id}, judge.about)
+        )
     title = f"{name}: range of the scale, {next(iter(points)).model}"
     means: Address = {
         "aspect": tables.AVERAGE,
@@ -339,7 +340,10 @@ def graded_sets(
         return
     name = f"{dataset.name}, graded sets"
     built = built_sets(report.rows("construction", dataset.id))
-    read = [cell for _, cell in sets if cell not in built]
+    read = []
+    for _, cell in sets:
+        if cell not in built:
+            read.append(cell)
     notes = []
     if len(read) < len(sets):
         notes.append(
@@ -508,10 +512,14 @@ def _distance_figure(
             best = tables.leaders(of_heading, by_step[k])
             leading = tables.judges_in_words(best)
             each.append(f"at {plural(k, 'error')} is {figures(best[0])} ({leading})")
-        group = f" of the {heading[0].lower()}{heading[1:]}" if heading else ""
+        group = ""
+        if heading:
+            group = f" of the {heading[0].lower()}{heading[1:]}"
         summary += f" The highest{group} {', '.join(each)}."
     compared = any(row.statistic == COMPARED for row in known)
-    source = f"tables/pairwise.csv and {SOURCE}" if compared else SOURCE
+    source = SOURCE
+    if compared:
+        source = f"tables/pairwise.csv and {SOURCE}"
     columns = columns_of(plural(k, "error") for k in steps)
     table = PageTable(caption, "Judge", columns, bodies, source=source)
     return tables.chart(

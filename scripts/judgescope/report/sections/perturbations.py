@@ -52,10 +52,11 @@ def perturbations(
                 perturbation.name, {"cell": perturbation.cell}, perturbation.degree
             )
             lines.setdefault(f"{perturbation.level} level", []).append(entry)
-    columns = [
-        TableColumn(outcome, group="Texts", statistic=f"share_{outcome}")
-        for outcome in ("ok", "short", "impossible", "failed")
-    ]
+    columns = []
+    for outcome in ("ok", "short", "impossible", "failed"):
+        columns.append(
+            TableColumn(outcome, group="Texts", statistic=f"share_{outcome}")
+        )
     columns += tables.statistic_columns(("edits", "edit_distance"))
     table = tables.TableSpec(
         f"{dataset.name}: number of texts by outcome, and the size of the "
@@ -104,14 +105,18 @@ def _improved(dataset: ShownDataset, rows: ReportRows) -> Iterator[Paragraph]:
 
 
 def _number(share: ReportRow | None) -> int:
-    return round((share.value or 0) * share.n) if share else 0
+    if share:
+        return round((share.value or 0) * share.n)
+    return 0
 
 
 def _outcome(row: ReportRow | None) -> ReportCell:
     """Return how many texts of all had an outcome, and why; the estimate of a size."""
     if row is None or row.value is None or not row.statistic.startswith("share_"):
         return estimate(row)
-    notes = (spoken(row.note),) if row.note else ()
+    notes: tuple[str, ...] = ()
+    if row.note:
+        notes = (spoken(row.note),)
     cell = count_cell(_number(row))
     text = f"{cell.text} of {count(row.n)}"
     return replace(cell, text=text, notes=notes, sort=row.value, row=row)
@@ -149,7 +154,9 @@ def faults(
     for judge in report.judges:  # controls are last
         for line in _fault_lines(report, dataset, rows, judge, kinds, counts):
             lines.setdefault("controls" if judge.control else "", []).append(line)
-    bodies = [Body(of_style, style=style) for style, of_style in lines.items()]
+    bodies = []
+    for style, of_style in lines.items():
+        bodies.append(Body(of_style, style=style))
     if any(missed.values()):
         cells = estimates(missed.values(), counts=counts)
         total = TableLine("missed by every lexical judge", cells)
@@ -184,16 +191,17 @@ def _fault_lines(
     alike: dict[tuple[float | None, ...], list[str]] = {}
     numbers: dict[tuple[float | None, ...], list[ReportRow | None]] = {}
     for aspect in dataset.aspects:
-        noticed = [
-            rows.find(
-                judge.id,
-                "detection_rate",
-                aspect=aspect,
-                level="pooled",
-                criterion=kind,
+        noticed = []
+        for kind in kinds:
+            noticed.append(
+                rows.find(
+                    judge.id,
+                    "detection_rate",
+                    aspect=aspect,
+                    level="pooled",
+                    criterion=kind,
+                )
             )
-            for kind in kinds
-        ]
         if any(noticed):
             values = tuple(row.value if row else None for row in noticed)
             alike.setdefault(values, []).append(aspect)
@@ -228,10 +236,11 @@ def construction(
     counts = rows.where(statistic="class_count")
     sets = counts.names("cell")
     of_sets = rows.frame.drop_duplicates("cell").set_index("cell")[["judge", "judged"]]
-    by_set = {
-        name: tables.Entry(name, {"cell": name, "judge": judge, "aspect": judged})
-        for name, judge, judged in of_sets.loc[sets].itertuples(name=None)
-    }
+    by_set = {}
+    for name, judge, judged in of_sets.loc[sets].itertuples(name=None):
+        by_set[name] = tables.Entry(
+            name, {"cell": name, "judge": judge, "aspect": judged}
+        )
     if sets:
         yield _rating_figure(dataset, rows, list(by_set.values()))
     known = built_sets(rows)
@@ -344,7 +353,10 @@ def _anchors(
 
 def _costs(dataset: ShownDataset, rows: ReportRows) -> PageTable:
     # No step of the construction repeats a prompt that a cache would hold.
-    usage = [name for name in names_of_group("usage") if name != "cached_tokens"]
+    usage = []
+    for name in names_of_group("usage"):
+        if name != "cached_tokens":
+            usage.append(name)
     lines = []
     for step in rows.where(statistic="replies"):
         of_step = rows.where(judge=step.judge, perturbation=step.perturbation)

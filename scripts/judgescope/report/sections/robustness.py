@@ -194,7 +194,9 @@ def _reasons(
     ):
         if len(rows.where(statistic=change)):
             names.append(change)
-    shown = [_per_judge(report, rows, dataset.name, columns, name) for name in names]
+    shown = []
+    for name in names:
+        shown.append(_per_judge(report, rows, dataset.name, columns, name))
     over_forms_statistic = "sentiment_forms"
     models = rows.where(statistic=over_forms_statistic).names("judge")
     if models:
@@ -273,7 +275,9 @@ def _attack_table(
     for attack in rows.names("perturbation"):
         where: RowPlace = {"aspect": aspect, "cell": f"{attack}.{degree}"}
         columns.append(TableColumn(report.perturbation(attack), where=where))
-    injected = "attacks" if degree == "attack" else "inert texts in place of attacks"
+    injected = "inert texts in place of attacks"
+    if degree == "attack":
+        injected = "attacks"
     title = f"{dataset.name}, {injected}, {tables.aspect_or_mean(report, aspect)}"
     return _per_judge(report, rows, title, columns, name)
 

@@ -99,7 +99,9 @@ def sentence(report: Report, judge: ShownJudge, claims: Sequence[ReportedClaim])
     parts = [no_score(report, judge)]
     if not parts[0]:
         if judge.hint:
-            which = "the right rating" if judge.hint == "right" else "a wrong rating"
+            which = "a wrong rating"
+            if judge.hint == "right":
+                which = "the right rating"
             parts.append(
                 f"It receives {which} of the text it judges (hint: {judge.hint}), so "
                 "its agreement shows nothing: no claim of agreement, and no rank."
@@ -146,7 +148,9 @@ def no_score(report: Report, judge: ShownJudge) -> str:
     tally = tally_of(report, judge)
     if not tally.asked or tally.counts["ok"]:
         return ""
-    cut = f"cut at max_tokens {judge.max_tokens}" if judge.max_tokens else ""
+    cut = ""
+    if judge.max_tokens:
+        cut = f"cut at max_tokens {judge.max_tokens}"
     failures = []
     for name, n in sorted(tally.failed.items(), key=lambda item: -item[1]):
         failure = f"{words.count(n)} {words.STATUSES.get(name, words.spoken(name))}"
@@ -156,7 +160,9 @@ def no_score(report: Report, judge: ShownJudge) -> str:
     why = "; ".join(failures)
     if [*tally.failed] == ["truncated"]:
         why = cut or "cut"
-    remedy = f" {words.OFF_GRID_SENTENCE}" if OFF_GRID in tally.failed else ""
+    remedy = ""
+    if OFF_GRID in tally.failed:
+        remedy = f" {words.OFF_GRID_SENTENCE}"
     replies = words.plural(tally.asked, "reply", "replies")
     return (
         f"Gave no score ({words.count(tally.asked)} of {replies} could not be read: "
@@ -207,7 +213,9 @@ def verdicts(
 
 def outcome_in_words(claim: ReportedClaim) -> Outcome:
     """Return the outcome that a sentence states: worse than chance is a failure."""
-    return Outcome.MISSES if claim.sign is Sign.FAILS else claim.outcome
+    if claim.sign is Sign.FAILS:
+        return Outcome.MISSES
+    return claim.outcome
 
 
 def _with_subjects(
@@ -350,9 +358,9 @@ def place_of_class(claim: ReportedClaim) -> int | None:
     of_share = {"tnr": 0, "tpr": 1}
     if claim.kind in FOUND:
         return FOUND[claim.kind]
-    return (
-        of_share.get(claim.row.statistic) if claim.kind.startswith(base.BAR) else None
-    )
+    if claim.kind.startswith(base.BAR):
+        return of_share.get(claim.row.statistic)
+    return None
 
 
 def misjudged(claim: ReportedClaim) -> int:
@@ -454,9 +462,9 @@ def _beyond_systems(claim: ReportedClaim) -> bool:
     """Whether a claim that holds does so among texts of one system, too."""
     codes = claim.codes
     shown = claim.others.get(f"p_{base.BEYOND_SYSTEMS}_holm")
-    return (
-        claim.outcome in GOOD and shown is not None and base.THESE_SYSTEMS not in codes
-    )
+    if claim.outcome not in GOOD:
+        return False
+    return shown is not None and base.THESE_SYSTEMS not in codes
 
 
 def more_needed(row: ReportRow) -> str:
@@ -470,4 +478,6 @@ def more_needed(row: ReportRow) -> str:
 def against_rater(claim: ReportedClaim) -> ReportRow | None:
     """Return the difference from one more rater, None if it is not known."""
     row = claim.others.get(f"{base.AS_RATER}_{claim.row.statistic}")
-    return row if row and row.value is not None else None
+    if row and row.value is not None:
+        return row
+    return None

@@ -75,7 +75,9 @@ def _sentences(report: Report, rows: ReportRows) -> Iterator[str]:
     for judge in report.judges_of(rows):
         mine = rows.where(judge=judge.id)
         few = sum(row.value is None and bool(row.slice) for row in mine)
-        more = f" {plural(few, 'slice')} too small to be compared." if few else ""
+        more = ""
+        if few:
+            more = f" {plural(few, 'slice')} too small to be compared."
         worst = worse_slice(mine)
         if worst is not None:
             moved = ""
@@ -87,7 +89,10 @@ def _sentences(report: Report, rows: ReportRows) -> Iterator[str]:
                 f"{p_value(worst.p_holm)}).{more}"
             )
             continue
-        shown = [row for row in mine if row.statistic.startswith(SHOWN_FROM)]
+        shown = []
+        for row in mine:
+            if row.statistic.startswith(SHOWN_FROM):
+                shown.append(row)
         if shown and shown[0].value is not None:
             least = written(shown[0].statistic, shown[0].value)
             yield (

@@ -102,9 +102,10 @@ def blocks(
     yield from agreed
     noted = _of_set(report, dataset, rows, shown, NOTED)
     yield Fold(f"{dataset.name}: replies that contradict themselves", [noted])
-    others = [
-        _of_set(report, dataset, rows, name, LISTED) for name in cells if name != shown
-    ]
+    others = []
+    for name in cells:
+        if name != shown:
+            others.append(_of_set(report, dataset, rows, name, LISTED))
     if others:
         yield Fold(f"{dataset.name}: other sets of texts", others)
     yield from _marked_texts(report, dataset)
@@ -223,11 +224,10 @@ def _marking(text: str, reading: Reading, ids: Iterator[str]) -> Marking:
     marked = set[int]()
     for _, over in chain.from_iterable(groups):
         marked.update(over)
-    nowhere = [
-        f"{_unmarked(error)}: {_remark(error, quoted=True)}"
-        for number, error in enumerate(errors)
-        if number not in marked
-    ]
+    nowhere = []
+    for number, error in enumerate(errors):
+        if number not in marked:
+            nowhere.append(f"{_unmarked(error)}: {_remark(error, quoted=True)}")
     left = len(every) - len(errors)
     if left:
         more = plural(left, "more error is", "more errors are")
@@ -241,19 +241,23 @@ def _about(reading: Reading) -> str:
     """Return how many errors a reading lists and its verdict, or why there are none."""
     if reading.status not in {"ok", ""}:
         return STATUSES[reading.status]
-    errors = (
-        "no list" if reading.errors is None else plural(len(reading.errors), "error")
-    )
-    return errors if reading.value is None else f"{errors}; verdict {reading.value:g}"
+    errors = "no list"
+    if reading.errors is not None:
+        errors = plural(len(reading.errors), "error")
+    if reading.value is None:
+        return errors
+    return f"{errors}; verdict {reading.value:g}"
 
 
 def _unmarked(error: LocatedError) -> str:
     """Return why an error is marked nowhere in the text as it is shown."""
     if error.start is None or error.end is None:
-        return "not in the text" if error.quoted else "without a location"
-    return (
-        "in the part that is not shown" if error.start < error.end else "of no length"
-    )
+        if error.quoted:
+            return "not in the text"
+        return "without a location"
+    if error.start < error.end:
+        return "in the part that is not shown"
+    return "of no length"
 
 
 def _group(

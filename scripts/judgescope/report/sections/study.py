@@ -56,7 +56,9 @@ DIFFER = "stat, level, ties and weights"
 
 def _raters(ratings: str) -> str:
     """Who gave the ratings, by the key of a dataset's card."""
-    return "none" if ratings == "none" else SOURCES[ratings].whom
+    if ratings == "none":
+        return "none"
+    return SOURCES[ratings].whom
 
 
 def data(report: Report) -> Iterator[elements.PageBlock]:
@@ -115,7 +117,10 @@ def coverage(
 ) -> Iterator[elements.PageBlock]:
     """Yield a row per judge and, folded, a row per cell."""
     seen = {name.removeprefix(PREFIX) for name in rows.names("statistic")}
-    statuses = [status for status in words.STATUSES if status in seen or status == "ok"]
+    statuses = []
+    for status in words.STATUSES:
+        if status in seen or status == "ok":
+            statuses.append(status)
     heads = ["planned", *map(words.STATUSES.__getitem__, statuses)]
     columns = elements.columns_of(heads, group="Judgments")
     columns.append(elements.TableColumn("share ok"))
@@ -220,7 +225,9 @@ def _few(names: Iterable[str], at_most: int = 4) -> str:
     names = sorted(filter(None, names))
     text = ", ".join(names[:at_most])
     more = len(names) - at_most
-    return f"{text} and {words.count(more)} more" if more > 0 else text
+    if more > 0:
+        return f"{text} and {words.count(more)} more"
+    return text
 
 
 def _policies(study: StudyFacts) -> list[tuple[str, str]]:

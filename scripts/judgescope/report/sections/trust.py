@@ -114,7 +114,9 @@ def misses(report: Report, claims: Sequence[ReportedClaim]) -> Iterator[str]:
         other = names[1 - FOUND[kind]]
         says = dataset.rated_by.says
         given = f"“{other}” where {says} “{label}”"
-        more = f", and {len(missed) - 1} further" if len(missed) > 1 else ""
+        more = ""
+        if len(missed) > 1:
+            more = f", and {len(missed) - 1} further"
         wrong = words.percent(1 - (worst.row.value or 0.0))
         yield f"{template.format(wrong)} ({worst.subject}: {given}{more})"
 
@@ -247,7 +249,10 @@ def _tested_cell(claim: ReportedClaim) -> ReportCell:
     """The p-value of a claim, and how it is corrected; empty without a test."""
     names = ["p_noticed_holm", base.P_HOLM]
     how = claim.family
-    tests = [claim.others[name] for name in names if name in claim.others]
+    tests = []
+    for name in names:
+        if name in claim.others:
+            tests.append(claim.others[name])
     p = tests[0].value if tests else None
     if p is None:
         return NO_CELL

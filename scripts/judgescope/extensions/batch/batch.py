@@ -215,10 +215,12 @@ class _Reader:
         succeed.
         """
         response = row.get("response")
-        response = response if isinstance(response, dict) else {}
+        if not isinstance(response, dict):
+            response = {}
         status = response.get("status_code")
         content = response.get("body")
-        status = status if type(status) is int else None
+        if type(status) is not int:
+            status = None
         if status == 200 and not row.get("error"):
             try:
                 [reply] = read_replies(_text(content), key, [draw], logprobs=True)

@@ -313,7 +313,8 @@ class Batches:
             if row is None:
                 continue
             response = row.get("response")
-            response = response if isinstance(response, dict) else {}
+            if not isinstance(response, dict):
+                response = {}
             status = response.get("status_code")
             spent[REQUESTS] += status is not None
             if status != 200 or not price:
@@ -334,15 +335,18 @@ class Batches:
         with self._asking(final=GONE):
             answer = self.client.batches.retrieve(each.record.batch)
             errors = (answer.errors and answer.errors.data) or []
-            messages = [
-                self.engine.safe(str(error.message or error.code)) for error in errors
-            ]
+            messages = []
+            for error in errors:
+                messages.append(self.engine.safe(str(error.message or error.code)))
             counts = answer.request_counts
             done = 0
             if counts:
                 done = counts.completed + counts.failed
             ids = (("output", answer.output_file_id), ("error", answer.error_file_id))
-            files = [(kind, ident) for kind, ident in ids if ident]
+            files = []
+            for kind, ident in ids:
+                if ident:
+                    files.append((kind, ident))
             return Fetched(str(answer.status), done, messages, files)
 
     def fetch(self, each: Batch) -> Fetched:
@@ -362,10 +366,9 @@ class Batches:
         if torn:
             keep = files
             held = Counter(each.record.held)
-            share = {
-                unit: -(-most_requests * torn // each.record.requests)
-                for unit, most_requests in held.items()
-            }
+            share = {}
+            for unit, most_requests in held.items():
+                share[unit] = -(-most_requests * torn // each.record.requests)
             spent |= (spent + Counter(share)) & held
             unread = (
                 f"lines that cannot be read: {torn:,}, booked at their share of the "

@@ -38,11 +38,10 @@ def _taught(plan: Plan, dataset: str) -> specs.TaughtDataset:
     texts.
     """
     learnt = plan.rated_by(plan.distillation.judge, dataset)
-    shared = [
-        name
-        for name in plan.rated_by(plan.distillation.teacher, dataset)
-        if name in learnt
-    ]
+    shared = []
+    for name in plan.rated_by(plan.distillation.teacher, dataset):
+        if name in learnt:
+            shared.append(name)
     aspects = prompt_aspects(plan, dataset)
     return specs.TaughtDataset(
         about=plan.about(dataset),

@@ -14,9 +14,9 @@ WRITE_NEW = "write_new"
 
 def _writings(plan: Plan, dataset: str) -> dict[str, Writing]:
     """Set of new texts -> the job in which a model writes it."""
-    models = {
-        name: name.removeprefix(FilePrefix.WRITTEN) for name in plan.new_sets(dataset)
-    }
+    models = {}
+    for name in plan.new_sets(dataset):
+        models[name] = name.removeprefix(FilePrefix.WRITTEN)
     return {name: Writing(WRITE_NEW, model) for name, model in models.items()}
 
 

@@ -63,7 +63,9 @@ def groups_of(
     which has at least `beginning` letters: it may be the other cut short. An item
     without a source, or without letters in it, is its own group.
     """
-    keys = {item: key_of(source or "") for item, source in sources.items()}
+    keys = {}
+    for item, source in sources.items():
+        keys[item] = key_of(source or "")
     names: dict[str, str] = {}
     root = ""
     for key in sorted(set(keys.values()) - {""}):  # a key follows its prefixes
@@ -305,16 +307,19 @@ def sample_distill(spec: SampleSpec) -> None:
     for dataset in spec.evaluated:
         evaluated |= _sources(spec, dataset, 1.0)
     sources = usable_sources(spec, taught, evaluated)
-    texts = {
-        name: Subjects(files, name, spec.seed) for name, files in spec.subjects.items()
-    }
+    texts = {}
+    for name, files in spec.subjects.items():
+        texts[name] = Subjects(files, name, spec.seed)
     rows = sample(spec, sources, texts)
     dropped = len(taught) - len(sources)
     print(f"items dropped, because evaluation uses their source: {dropped}")
     bare = sum(not key_of(source or "") for source in sources.values())
     print(f"items without a source, whose overlap cannot be checked: {bare}")
     for dataset in spec.taught:
-        flags = [row["held_out"] for row in rows if row["dataset"] == dataset]
+        flags = []
+        for row in rows:
+            if row["dataset"] == dataset:
+                flags.append(row["held_out"])
         print(
             f"{dataset}: {len(flags):,} texts and aspects, {sum(flags):,} of "
             "them held out"

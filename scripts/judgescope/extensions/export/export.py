@@ -115,7 +115,10 @@ def report_of(study: Path) -> Report:
         spec = pages.report(plan, f"judgescope run {without_folders(study, HOME)}")
     needed = list(spec.tables.values())
     needed += [card.report for card in spec.datasets.values()]
-    missing = [path for path in needed if not Path(path).is_file()]
+    missing = []
+    for path in needed:
+        if not Path(path).is_file():
+            missing.append(path)
     if missing:
         where = ", ".join(missing[:3])
         if len(missing) > 3:

@@ -225,6 +225,8 @@ def _head(line: TableLine, as_code: bool) -> str:
 
 def _cell(cell: ReportCell) -> str:
     """Return text, mark, interval and notes of a cell."""
-    notes = f"({escaped('; '.join(cell.notes))})" if cell.notes else ""
+    notes = ""
+    if cell.notes:
+        notes = f"({escaped('; '.join(cell.notes))})"
     parts = (escaped(cell.text), escaped(cell.mark), escaped(cell.interval), notes)
     return " ".join(filter(None, parts))

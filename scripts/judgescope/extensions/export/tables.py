@@ -412,7 +412,9 @@ def _latex(label: str, table: PageTable) -> str:
 def _latex_body(table: PageTable, body: Body, footnotes: dict[str, int]) -> list[str]:
     # A row begins with a command or a group, never with a name: LaTeX would take a
     # bracket there for an argument of the line before.
-    head = "\\texttt{%s}" if table.code and body.style != "sums" else "{%s}"
+    head = "{%s}"
+    if table.code and body.style != "sums":
+        head = "\\texttt{%s}"
     lines = ["    \\midrule"]
     if body.title:
         width = len(table.columns) + 1

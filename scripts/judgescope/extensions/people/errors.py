@@ -302,7 +302,9 @@ def _item(plan: Plan, alike: Alike, *, kinds: bool) -> form.FormItem:
     if error.severity is not None:
         word = SEVERITIES[int(error.severity) - 1]
         details.append(("Severity", f"{word}, {error.severity:g} of 5", ""))
-    texts = () if error.parts else (error.text,)
+    texts: tuple[str, ...] = ()
+    if not error.parts:
+        texts = (error.text,)
     item = form.item_about(plan, error, questions_on(plan, alike), texts, error.source)
     return item._replace(passage=error.parts, details=tuple(details))
 
@@ -310,7 +312,9 @@ def _item(plan: Plan, alike: Alike, *, kinds: bool) -> form.FormItem:
 def _passage_detail(error: ShownError) -> tuple[str, str, str]:
     if not error.location:
         return "Passage", "", "No passage is given."
-    remark = "" if error.parts else "(these words were not found in the text)"
+    remark = "(these words were not found in the text)"
+    if error.parts:
+        remark = ""
     return "Passage", f"“{error.location}”", remark
 
 

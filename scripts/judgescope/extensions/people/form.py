@@ -163,7 +163,10 @@ def check_made(
     needed: Sequence[Path], what: str = "texts", todo: str = MAKE_TEXTS
 ) -> None:
     """Raise UserError if a file that pages are made from is missing."""
-    missing = [path for path in needed if not path.is_file()]
+    missing = []
+    for path in needed:
+        if not path.is_file():
+            missing.append(path)
     if missing:
         count = f"{len(missing)} of {len(needed)}"
         problem = f"{count} files with {what} of the study are missing"
@@ -316,7 +319,9 @@ def item_about(
     Sources are omitted if raters of the aspect do not see them.
     """
     scale = plan.scale_of(about.dataset, about.aspect)
-    shown_sources = sources if scale.source_visible and any(sources) else ()
+    shown_sources: tuple[str | None, ...] = ()
+    if scale.source_visible and any(sources):
+        shown_sources = sources
     aspect = plan.aspect_of(about.dataset, about.aspect)
     return FormItem(tuple(questions), aspect, tuple(texts), shown_sources)
 

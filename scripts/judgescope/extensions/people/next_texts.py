@@ -45,7 +45,9 @@ def _lines(looked: "Looked") -> Iterator[list[str]]:
     yield ["of", "corrected", "interval", "judge alone (uncorrected)", "rated", "note"]
     for line in looked.lines:
         estimate = line.corrected
-        value = "-" if estimate.value is None else f"{estimate.value:.3f}"
+        value = "-"
+        if estimate.value is not None:
+            value = f"{estimate.value:.3f}"
         alone = f"{line.judge_alone:.3f}"
         yield [
             line.name,

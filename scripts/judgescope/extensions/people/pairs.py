@@ -272,7 +272,9 @@ def read(
     """
     hopes = _expected(expected) if expected else {}
     pairs = chain.from_iterable(pairs_of(plan, out).values())
-    named = {form.secret(plan, "votes", "pair", _digest(pair)): pair for pair in pairs}
+    named = {}
+    for pair in pairs:
+        named[form.secret(plan, "votes", "pair", _digest(pair))] = pair
     find = answers.finder(named, partial(questions_on, plan))
     responses = answers.read_responses(folder, lambda _: find)
     tally = _tallied(responses)
@@ -455,8 +457,13 @@ def _not_asked(
     """Return a line about expectations of what nobody was asked about: names may be
     misspelt.
     """
-    asked = {(pair.perturbation, split(aspect)[0]) for pair, aspect in tally}
-    missing = ["/".join(cell) for cell in expected if cell not in asked]
+    asked = set()
+    for pair, aspect in tally:
+        asked.add((pair.perturbation, split(aspect)[0]))
+    missing = []
+    for cell in expected:
+        if cell not in asked:
+            missing.append("/".join(cell))
     if not missing:
         return []
     shown = ", ".join(missing[:3])

@@ -286,7 +286,10 @@ class RatedRounds:
         ):
             if item in drawn and np.isnan(value):
                 open_texts.add(target)
-        chosen = [each for each in self.asked if each.subject.target in open_texts]
+        chosen = []
+        for each in self.asked:
+            if each.subject.target in open_texts:
+                chosen.append(each)
         if not chosen:
             return ["all their texts are rated: no page"]
         made = form.ask(
@@ -335,7 +338,9 @@ class RatedRounds:
 
     def _state(self) -> str:
         """The hash of all that a result depends on: draws, answers, ratings, scores."""
-        given = {target: sorted(each) for target, each in self.given.items()}
+        given = {}
+        for target, each in self.given.items():
+            given[target] = sorted(each)
         state = hashlib.sha256(canonical([self.draws, given]).encode())
         for values in (self.judged.judged, self.rated()):
             state.update(self.table(values).tobytes())
@@ -454,14 +459,17 @@ def opened(
                 "and scores of then, or begin in another folder",
             )
         return rounds
-    looks = 1 if looks is None else looks
-    voters = 1 if voters is None else voters
+    if looks is None:
+        looks = 1
+    if voters is None:
+        voters = 1
     form.check_numbers(looks=looks, voters=voters)
     dataset = _only("dataset", dataset, [*plan.evaluated])
     data = data_of(plan, dataset)
-    named = [
-        name for name, card in data.spec.judges.items() if card.engine != "control"
-    ]
+    named = []
+    for name, card in data.spec.judges.items():
+        if card.engine != "control":
+            named.append(name)
     judge = _only("judge", judge, named)
     aspect = _only("aspect", aspect, [*data.spec.aspects])
     sources = _sources(judged_by(data, judge, aspect))

@@ -88,7 +88,10 @@ def keep(path: Path, outcomes: "Sequence[CardOutcome]") -> None:
     """Replace the rows of reproduced publications in a kept table; rows of those that
     failed stay.
     """
-    done = {each.card.publication for each in outcomes if each.figures}
+    done = set()
+    for each in outcomes:
+        if each.figures:
+            done.add(each.card.publication)
     rows = []
     for row in read(path):
         if row["publication"] not in done:

@@ -61,7 +61,10 @@ class AdapterBase:
         """Return the most tokens that a prompt and its reply may have together."""
         config = self.config.get_text_config()
         positions = getattr(config, "max_position_embeddings", None)
-        limits = [length for length in (positions, self.card.max_model_len) if length]
+        limits = []
+        for length in (positions, self.card.max_model_len):
+            if length:
+                limits.append(length)
         if not limits:
             raise UserError(
                 "the base model's context length is unknown",

@@ -80,12 +80,16 @@ def read_column(values: ArrayLike, name: str) -> Floats:
 def read_columns(values: ArrayLike, name: str) -> Floats:
     """Return (texts, columns) floats; one dimension is one column."""
     numbers = read_numbers(values, name)
-    return numbers[:, None] if numbers.ndim == 1 else numbers
+    if numbers.ndim == 1:
+        return numbers[:, None]
+    return numbers
 
 
 def column_names(values: ArrayLike) -> list[str] | None:
     """Return the names of a DataFrame's columns, None where there are none."""
-    return list(map(str, values.columns)) if isinstance(values, pd.DataFrame) else None
+    if isinstance(values, pd.DataFrame):
+        return list(map(str, values.columns))
+    return None
 
 
 def mean_of_raters(human: ArrayLike) -> Floats:
@@ -109,7 +113,9 @@ def label_codes(labels: ArrayLike | None, n: int, name: str) -> Codes:
 
 def system_codes(labels: ArrayLike | None, n: int) -> Codes:
     """Return the codes of systems; without labels all texts are of one."""
-    return np.zeros(n, np.int64) if labels is None else label_codes(labels, n, "system")
+    if labels is None:
+        return np.zeros(n, np.int64)
+    return label_codes(labels, n, "system")
 
 
 def source_deletions(sources: Codes) -> Deletions:

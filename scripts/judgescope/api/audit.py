@@ -409,7 +409,10 @@ def _keywords(reading: OpenReading) -> dict[str, Any]:
 
 def _asks_for_columns(error: UserError) -> bool:
     """Whether what is to be done is to name columns."""
-    flags = {option.flag for option in audit_options() if "COLUMN" in str(option)}
+    flags = set()
+    for option in audit_options():
+        if "COLUMN" in str(option):
+            flags.add(option.flag)
     return any(f"--{option[1]}" in flags for option in FLAG.finditer(error.todo))
 
 

@@ -81,9 +81,9 @@ def choice(
 
 
 def _frame(rows: dict[tuple[str, str, str], Estimate]) -> pd.DataFrame:
-    joined = {
-        (name, f"{form}\n{system}"): e for (name, form, system), e in rows.items()
-    }
+    joined = {}
+    for (name, form, system), e in rows.items():
+        joined[(name, f"{form}\n{system}")] = e
     frame = estimates_frame(joined, ["statistic", "place"])
     frame.index = pd.MultiIndex.from_tuples(
         [*rows], names=["statistic", "form", "system"]

@@ -34,7 +34,9 @@ def as_file(table: object) -> Iterator[tuple[Path, str | None]]:
         yield Path(table), None
         return
     name, rows = _named_rows(table)
-    lines = [_json_line(row, at, name) for at, row in enumerate(rows, start=1)]
+    lines = []
+    for at, row in enumerate(rows, start=1):
+        lines.append(_json_line(row, at, name))
     with TemporaryDirectory(prefix="judgescope-") as folder:
         file = Path(folder) / f"{name}.jsonl"
         file.write_text("".join(lines), encoding="utf-8", newline="")
@@ -92,7 +94,10 @@ def _arrow_rows(table: object, name: str) -> list[GivenRow]:
         )
     # The column in which pandas passes on row labels without a name.
     unnamed_index = re.compile(r"__index_level_\d+__")
-    unnamed = [each for each in arrow.column_names if unnamed_index.fullmatch(each)]
+    unnamed = []
+    for each in arrow.column_names:
+        if unnamed_index.fullmatch(each):
+            unnamed.append(each)
     rows: list[GivenRow] = arrow.drop_columns(unnamed).to_pylist()
     return rows
 
@@ -127,10 +132,14 @@ def _without_nan(value: Any) -> Any:
 def _cell(value: object) -> Any:
     """What JSON has in place of another type: numbers of NumPy, decimals, dates."""
     if isinstance(value, Decimal):
-        return None if value.is_nan() else float(value)
+        if value.is_nan():
+            return None
+        return float(value)
     if isinstance(value, date | time):
         # The missing date of pandas is a date, but has no year.
-        return value.isoformat() if value == value else None
+        if value == value:
+            return value.isoformat()
+        return None
     if type(value).__name__ == "NAType":
         return None
     for method in ("item", "tolist"):

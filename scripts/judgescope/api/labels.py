@@ -263,7 +263,9 @@ def _words(values: ArrayLike, name: str, *, single: bool = False) -> list[list[s
     for cells in _given_columns(values, name, single):
         words = []
         for cell in cells:
-            plain = cell.item() if isinstance(cell, np.generic) else cell
+            plain = cell
+            if isinstance(cell, np.generic):
+                plain = cell.item()
             words.append(word_of(plain) if _is_given(plain) else "")
         columns.append(words)
     return columns

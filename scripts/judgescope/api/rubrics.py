@@ -70,7 +70,9 @@ def rubrics(
         raise ValueError(f"points must be numbers, some above 0: {NO_POINTS}")
     responses = label_codes(response, size, "response")
     criteria = label_codes(criterion, size, "criterion")
-    sources = responses if source is None else label_codes(source, size, "source")
+    sources = responses
+    if source is not None:
+        sources = label_codes(source, size, "source")
     if system is None:
         systems = np.zeros(size, dtype=np.int64)
     else:

@@ -111,7 +111,9 @@ class _Numbers:
         both = cases & np.isfinite(self.scores + self.people)
         count = np.unique(self.source[both]).size
         fewest_sources = 10
-        return "" if count >= fewest_sources else f"too few: {count} sources"
+        if count >= fewest_sources:
+            return ""
+        return f"too few: {count} sources"
 
 
 def _rows(

@@ -53,7 +53,10 @@ def summary_of(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
     """The rows of a table; columns with words have "" for nothing."""
-    words = [name for name in (*CLAIM, "statistic", "note") if name in table]
+    words = []
+    for name in (*CLAIM, "statistic", "note"):
+        if name in table:
+            words.append(name)
     filled = table.assign(**{name: table[name].fillna("") for name in words})
     return [dict(row) for row in filled.to_dict("records")]
 

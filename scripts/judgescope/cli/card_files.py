@@ -41,7 +41,9 @@ def copy_card(args: argparse.Namespace) -> int:
     kind, _, name = args.card.partition("/")
     where = "judgescope cards copy"
     check_known([kind], FOLDERS, "unknown kind of card", where=where)
-    shipped = {path.stem for path in (SHIPPED / FOLDERS[kind]).glob("*.yaml")}
+    shipped = set()
+    for path in (SHIPPED / FOLDERS[kind]).glob("*.yaml"):
+        shipped.add(path.stem)
     check_known([name], shipped, f"unknown {kind} card", where=where)
     for source in files_of_card(kind, name):
         target = OWN / source.relative_to(SHIPPED)
@@ -59,7 +61,9 @@ def copy_card(args: argparse.Namespace) -> int:
 
 def card_files(kind: str) -> Iterator[CardFile]:
     """Yield the cards of a kind by name; a card of the user hides a shipped one."""
-    copies = {path.stem: path for path in (OWN / FOLDERS[kind]).glob("*.yaml")}
+    copies = {}
+    for path in (OWN / FOLDERS[kind]).glob("*.yaml"):
+        copies[path.stem] = path
     shipped = {path.stem: path for path in (SHIPPED / FOLDERS[kind]).glob("*.yaml")}
     if OWN.resolve() == SHIPPED.resolve():
         copies = {}

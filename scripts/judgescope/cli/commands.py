@@ -192,7 +192,9 @@ def _several(file: Path, more: list[str]) -> str:
         if option in sys.argv:
             behind = sys.argv[sys.argv.index(option) + 1 :]
         if more and behind[: len(more)] == more:
-            written = f" > {shlex.quote(more[0])}" if option == "--json" else ""
+            written = ""
+            if option == "--json":
+                written = f" > {shlex.quote(more[0])}"
             return (
                 f"{option} takes no file: judgescope audit {shlex.quote(str(file))} "
                 f"{option}{written}"

@@ -76,7 +76,9 @@ def compare(args: argparse.Namespace) -> int:
         else:
             sides.append(ComparedSide(names[number], rows))
     # The paired differences of these tables are in another one.
-    paired_table = "comparison" if table in ("agreement", "labels") else table
+    paired_table = table
+    if table in ("agreement", "labels"):
+        paired_table = "comparison"
     paired = None
     if args.other is None and paired_table in tables:
         paired = show.rows_of(tables, paired_table)

@@ -135,7 +135,9 @@ def snakemake(
 
     goal = goal_of(target, passed)
     name = results_folder(study, passed).name
-    watch = None if goal is None else PlanWatch(study or demo(), name, goal)
+    watch = None
+    if goal is not None:
+        watch = PlanWatch(study or demo(), name, goal)
     plan = plan_of_study(study or demo(), passed, drafting=True)
     shown = list[str]()
     if target != "check" and not is_dry(passed):
@@ -290,7 +292,9 @@ def check_input(path: Path) -> None:
     if path.is_file():
         return
     folder = path.parent
-    beside = [file.name for file in folder.iterdir()] if folder.is_dir() else []
+    beside = []
+    if folder.is_dir():
+        beside = [file.name for file in folder.iterdir()]
     raise UserError(
         "file not found", where=str(path), got=path.name, allowed=beside or None
     )

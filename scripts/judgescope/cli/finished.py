@@ -77,7 +77,9 @@ def shown_lines(study: Path, name: str, goal: Goal) -> list[str] | None:
         digest = _digest(_all_watched(study, name, record.named))
     except (NotCovered, OSError):
         return None
-    return record.lines if digest == record.digest else None
+    if digest == record.digest:
+        return record.lines
+    return None
 
 
 def goal_of(target: str | Sequence[str], passed: Sequence[str]) -> Goal | None:

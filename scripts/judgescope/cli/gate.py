@@ -87,7 +87,9 @@ class GateFindings:
     @property
     def last(self) -> Look | None:
         """Return the last look, None before the first."""
-        return self.passport.looks[-1] if self.passport.looks else None
+        if self.passport.looks:
+            return self.passport.looks[-1]
+        return None
 
 
 def gate(args: argparse.Namespace) -> int:
@@ -107,7 +109,9 @@ def gate(args: argparse.Namespace) -> int:
         with redirect_stdout(sys.stderr):  # an object stands alone on standard output
             asked = _look(made, anchored, args.passport)
         write(made, args.passport)
-    now = [*numbers(args.study, made.judge)] if _has_tables(plan) else []
+    now = []
+    if _has_tables(plan):
+        now = [*numbers(args.study, made.judge)]
     findings = gate_findings(made, now, asked, date.today())
     findings = with_floors(findings, floors)
     if args.json:
@@ -146,7 +150,10 @@ def check(made: Passport, anchored: AnchoredJudge, path: Path) -> None:
         )
     anchored.check()
     present = json.loads(json.dumps(anchored.identity))
-    changed = [key for key in present if present[key] != made.identity.get(key)]
+    changed = []
+    for key in present:
+        if present[key] != made.identity.get(key):
+            changed.append(key)
     if changed:
         raise UserError(
             "the judge of the study is another one than that of the passport",
@@ -154,11 +161,10 @@ def check(made: Passport, anchored: AnchoredJudge, path: Path) -> None:
             got=f"changed: {', '.join(changed)}",
             todo="make a passport of the new judge, or restore the old cards",
         )
-    lost = [
-        anchor.target
-        for anchor in made.anchors
-        if anchored.texts.get(anchor.target) != anchor.text
-    ]
+    lost = []
+    for anchor in made.anchors:
+        if anchored.texts.get(anchor.target) != anchor.text:
+            lost.append(anchor.target)
     if lost:
         raise UserError(
             "anchors of the passport are gone or have other texts",
@@ -311,7 +317,10 @@ def with_floors(findings: GateFindings, floors: Sequence[Floor]) -> GateFindings
     sentence = findings.sentence
     if Outcome.MISSES in outcomes:
         status = GateStatus.MOVED
-        below = [each.floor.part for each in results if each.outcome is Outcome.MISSES]
+        below = []
+        for each in results:
+            if each.outcome is Outcome.MISSES:
+                below.append(each.floor.part)
         sentence = f"Below the floor on {', '.join(dict.fromkeys(below))}. {sentence}"
     elif Outcome.CANNOT_TELL in outcomes and status == GateStatus.SAME:
         status = GateStatus.CANNOT_TELL
@@ -359,10 +368,9 @@ def _p_of_change(old: PassportNumber, new: PassportNumber) -> float:
     gap = abs(new.value - old.value)
     if variance == 0:
         return 1.0 if gap == 0 else 0.0
-    shares = [
-        part**2 / max(1, number.n - 1)
-        for part, number in zip(variances, (old, new), strict=True)
-    ]
+    shares = []
+    for part, number in zip(variances, (old, new), strict=True):
+        shares.append(part**2 / max(1, number.n - 1))
     return float(2 * stdtr(variance**2 / sum(shares), -gap / variance**0.5))
 
 
@@ -399,7 +407,9 @@ def _of_look(look: Look) -> str:
     right = ""
     if look.right_before is not None and look.right_now is not None:
         right = f"right {look.right_before:.3f}, now {look.right_now:.3f}; "
-    p_right = "" if look.p_right is None else f"p {look.p_right:.2g} (fewer right), "
+    p_right = ""
+    if look.p_right is not None:
+        p_right = f"p {look.p_right:.2g} (fewer right), "
     return (
         f"{right}{p_right}p {look.p_change:.2g} (other verdicts), alarm at "
         f"{look.level / 2:.2g}"

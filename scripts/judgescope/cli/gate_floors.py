@@ -72,7 +72,8 @@ class FloorResult:
     @property
     def outcome(self) -> Outcome:
         """Whether the interval lies above the floor, below it, or holds it."""
-        low, high = self.share.ci_low, self.share.ci_high
+        low = self.share.ci_low
+        high = self.share.ci_high
         if low is not None and low >= self.floor.least:
             return Outcome.MEETS
         if high is not None and high < self.floor.least:

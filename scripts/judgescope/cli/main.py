@@ -172,7 +172,9 @@ def _unexpected(args: argparse.Namespace, parser: argparse.ArgumentParser) -> st
     kind = "options" if has_options else "arguments"
     problem = f"unknown {kind}: {' '.join(args.passed)}"
     near = _meant(args.passed, parser)
-    return f"{problem}, did you mean {', '.join(near)}?" if near else problem
+    if near:
+        return f"{problem}, did you mean {', '.join(near)}?"
+    return problem
 
 
 def _meant(
@@ -488,7 +490,9 @@ def _listed(out: Path, made: Sequence[Path]) -> Iterator[str]:
         yield "Everything is up to date: no job ran."
     folders = Counter(path.relative_to(out).parts[0] for path in made)
     for name, count in folders.items():
-        only = f": {plural(count, 'file')}" if (out / name).is_dir() else ""
+        only = ""
+        if (out / name).is_dir():
+            only = f": {plural(count, 'file')}"
         yield f"made: {out / name}{only}"
 
 

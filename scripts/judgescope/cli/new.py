@@ -115,7 +115,10 @@ def _demo_files() -> dict[Path, Path]:
 
 def _check_absent(folder: Path, paths: list[Path]) -> None:
     """Raise UserErrors for files that exist: they may be somebody's."""
-    existing = [path for path in paths if (folder / path).exists()]
+    existing = []
+    for path in paths:
+        if (folder / path).exists():
+            existing.append(path)
     if existing:
         raise UserErrors(
             [

@@ -283,7 +283,9 @@ def _text(value: object) -> str:
 
 
 def _named(aspect: str, criterion: object) -> str:
-    return f"{aspect}.{criterion}" if _text(criterion) else aspect
+    if _text(criterion):
+        return f"{aspect}.{criterion}"
+    return aspect
 
 
 def write(made: Passport, path: Path) -> None:

@@ -64,7 +64,9 @@ def probe_study(study: Path | None, passed: Sequence[str], *, write: bool) -> in
     admit(plan, agrees, judges)
     cards = {name: _settled(plan, name) for name in judges}
     for name, card in cards.items():
-        number = MOST if isinstance(card, OpenAIModel) else len(get_args(QuestionType))
+        number = MOST
+        if not isinstance(card, OpenAIModel):
+            number = len(get_args(QuestionType))
         about = _about(card, number)
         print(f"probe of models/{name}.yaml: at most {number} requests to {about}")
     errors: list[UserError] = []

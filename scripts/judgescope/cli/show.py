@@ -281,7 +281,9 @@ def rows_left(count: int, others: str) -> list[str]:
     """Return a line with the number of rows that are not shown, if any, and how to see
     them.
     """
-    return [f"… and {count:,} more rows: --rows 0 shows all; {others}"] if count else []
+    if count:
+        return [f"… and {count:,} more rows: --rows 0 shows all; {others}"]
+    return []
 
 
 def no_agreement(rows: "DataFrame", second: str | None = None) -> list[str]:

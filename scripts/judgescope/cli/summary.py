@@ -165,7 +165,9 @@ def _decides(row: ReportRow) -> bool:
     """Return whether a row of table `verdicts` has the correlation that decides on
     agreement.
     """
-    return row.form == "agreement" and DECIDES.get(row.level) == row.statistic
+    if row.form != "agreement":
+        return False
+    return DECIDES.get(row.level) == row.statistic
 
 
 def _tables(
@@ -184,7 +186,10 @@ def _tables(
     for dataset in sorted({row.dataset for row in every}):
         rows = [row for row in every if row.dataset == dataset]
         cells = _cells(rows, hinted, signs)
-        defined = {key for key, cell in cells.items() if cell != UNDEFINED}
+        defined = set()
+        for key, cell in cells.items():
+            if cell != UNDEFINED:
+                defined.add(key)
         if about and not defined:
             # Means over datasets that no judge has in common: nothing to show.
             continue
@@ -252,7 +257,9 @@ def _without_numbers(judge: str, rows: Sequence[ReportRow]) -> str:
     constant = any(
         row.judge == judge and REASONS.constant_judge in row.note for row in rows
     )
-    return f"{judge} (the same score for all texts)" if constant else judge
+    if constant:
+        return f"{judge} (the same score for all texts)"
+    return judge
 
 
 def _number(row: ReportRow, hinted: set[tuple[str, str]], min_n: int = 10) -> str:

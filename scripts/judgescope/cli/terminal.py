@@ -29,11 +29,11 @@ def undefined(note: str) -> str:
 
 def coloured() -> bool:
     """Return whether standard output is a terminal and NO_COLOR is not set."""
-    return (
-        sys.stdout.isatty()
-        and "NO_COLOR" not in os.environ
-        and os.environ.get("TERM") != "dumb"
-    )
+    if not sys.stdout.isatty():
+        return False
+    if "NO_COLOR" in os.environ:
+        return False
+    return os.environ.get("TERM") != "dumb"
 
 
 @dataclass(frozen=True)

@@ -128,8 +128,22 @@ def test_ci_runs_every_lane_and_a_fifth_chosen_by_the_hash(checkout: Path) -> No
     assert f"--fifth {fifth}" in done.stdout
     table = done.stdout[done.stdout.index("lane  ") :].splitlines()
     names = [line.split()[0] for line in table[1:]]
-    lanes = ["demo", "lint", "docs", "test", f"long-{fifth}", "vllm", "wheel", "slurm"]
+    lanes = ["demo", "docs", "lint", "test", f"long-{fifth}", "vllm", "wheel", "slurm"]
     assert names == lanes
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("target", ["lint", "test-slurm"])
+def test_a_lane_that_fails_in_the_background_fails_the_run(
+    checkout: Path, target: str
+) -> None:
+    done = ci(checkout, LACKS=target)
+    assert done.returncode == 1, done.stdout
+    lane = target.removeprefix("test-")
+    assert f"\n{lane}: 0 s" in done.stdout
+    assert "skips and their reasons" not in done.stdout
+    # What follows the linters does not begin.
+    assert ("\ntest: " in done.stdout) == (lane == "slurm")
 
 
 def head(folder: Path) -> str:

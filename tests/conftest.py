@@ -50,8 +50,8 @@ once, because a second run would hide what depends on chance.
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    what = "of the long tests, only this fifth, from 0"
-    parser.addoption("--fifth", type=int, choices=range(5), help=what)
+    what = "of the long tests, only this tenth, from 0"
+    parser.addoption("--tenth", type=int, choices=range(10), help=what)
     renew = "write tests/unit/cli/messages.txt anew"
     parser.addoption("--renew", action="store_true", help=renew)
 
@@ -60,10 +60,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> None:
-    """Keep the long tests of one --fifth; begin with the files that take longest.
+    """Keep the long tests of one --tenth; begin with the files that take longest.
 
     Tests of a file that share a fixture count as one, unless each is `independent`.
-    They are dealt out by their seconds, the longest first, to the fifth that has least.
+    They are dealt out by their seconds, the longest first, to the tenth that has least.
     The first files are those with long tests (without a study first), then files by
     their number of studies: no process then works through one of them while the others
     have nothing left to do.
@@ -72,8 +72,8 @@ def pytest_collection_modifyitems(
         path = item.path.relative_to(config.rootpath).as_posix()
         if path.startswith(RERUN_ONCE):
             item.add_marker(pytest.mark.flaky(reruns=1))
-    fifth = config.getoption("--fifth")
-    if fifth is not None:
+    tenth = config.getoption("--tenth")
+    if tenth is not None:
         units = {
             item: str(item.path) if shares(item) else item.nodeid
             for item in items
@@ -82,10 +82,10 @@ def pytest_collection_modifyitems(
         seconds = Counter[str]()
         for item, unit in units.items():
             seconds[unit] = max(seconds[unit], seconds_of(item))
-        fifths = [Counter[str]() for _ in range(5)]
+        tenths = [Counter[str]() for _ in range(10)]
         for unit in sorted(seconds, key=lambda unit: (-seconds[unit], unit)):
-            min(fifths, key=Counter.total)[unit] = seconds[unit]
-        dropped = {item for item, unit in units.items() if unit not in fifths[fifth]}
+            min(tenths, key=Counter.total)[unit] = seconds[unit]
+        dropped = {item for item, unit in units.items() if unit not in tenths[tenth]}
         config.hook.pytest_deselected(items=list(dropped))
         items[:] = [item for item in items if item not in dropped]
     slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
@@ -119,12 +119,18 @@ def is_long(item: pytest.Item) -> bool:
     return any(map(item.get_closest_marker, ("long", "simulation")))
 
 
+def pytest_collection() -> None:
+    """Collect no garbage while the tests are collected: a quarter of that time."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
     """Let no collection of garbage look through thousands of tests, which stay to the
     end.
     """
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)

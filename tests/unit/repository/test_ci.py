@@ -5,6 +5,7 @@ own.
 import ast
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -73,7 +74,7 @@ def test_a_lane_below_its_floor_is_named_and_floors_only_rise(
 
 def test_the_floors_of_this_checkout_are_read(lanes: ModuleType) -> None:
     floors = lanes.read_floors(lanes.FLOORS.read_text(encoding="utf-8"))
-    assert floors.keys() >= {"test", "long-0", "long-1", "long-2"}
+    assert floors.keys() >= {"test", *(f"long-{tenth}" for tenth in range(10))}
     assert min(floors.values()) > 0
 
 
@@ -121,14 +122,14 @@ def ci(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.heavy
-def test_ci_runs_every_lane_and_a_fifth_chosen_by_the_hash(checkout: Path) -> None:
+def test_ci_runs_every_lane_and_a_tenth_chosen_by_the_hash(checkout: Path) -> None:
     done = ci(checkout)
     assert done.returncode == 0, done.stdout
-    fifth = int(head(checkout)[:8], 16) % 5
-    assert f"--fifth {fifth}" in done.stdout
+    tenth = int(head(checkout)[:8], 16) % 10
+    assert f"--tenth {tenth}" in done.stdout
     table = done.stdout[done.stdout.index("lane  ") :].splitlines()
     names = [line.split()[0] for line in table[1:]]
-    lanes = ["demo", "docs", "lint", "test", f"long-{fifth}", "vllm", "wheel", "slurm"]
+    lanes = ["demo", "docs", "lint", "test", f"long-{tenth}", "vllm", "wheel", "slurm"]
     assert names == lanes
 
 
@@ -189,6 +190,21 @@ def test_a_shallow_clone_fails_with_a_single_sentence(checkout: Path) -> None:
     assert done.stdout == (
         "CI needs the whole history, and this clone is shallow: git fetch --unshallow\n"
     )
+
+
+def test_a_long_test_has_its_mark_in_its_own_file() -> None:
+    """`make test-long` collects the files in which a mark is written, and no others."""
+    tests = HOME / "tests"
+    shared = [*tests.rglob("conftest.py"), *(tests / "support").rglob("*.py")]
+    marked = [path for path in shared if "mark.long" in path.read_text("utf-8")]
+    assert len(shared) > 50 and not marked
+    makefile = (HOME / "Makefile").read_text("utf-8")
+    pattern = re.search(
+        r"^LONG = .*-rlE '(.*)' tests --include='test_\*.py'\)$", makefile, re.M
+    )
+    assert pattern is not None
+    for mark in ("@pytest.mark.long(60)", "pytestmark = pytest.mark.simulation"):
+        assert re.search(pattern[1], mark)
 
 
 # ---- time limits ---------------------------------------------------------------------

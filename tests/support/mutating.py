@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,15 +23,11 @@ from typing import Any
 from scipy.stats import binomtest
 
 HOME = Path(__file__).resolve().parents[2]
-PLACE = HOME / "build" / "mutants"
-COPY = PLACE / "mutants"
-"""What mutmut makes of the place; the tests run there."""
 PACKAGES = ("methods", "parsing", "plan", "replies", "scoring", "statistics")
 LINKED = "config workflow scripts docs envs benchmarks profiles README.md Makefile"
 CACHED = re.compile(
     r"^@(?:lru_)?cache(?:\(.*\))?\n|^ +\w+\.cache_clear\(\)\n", re.MULTILINE
 )
-REACHES = re.compile(rf"judgescope\.(?:{'|'.join(PACKAGES)})")
 OF_TESTS = re.compile(r"^from (test_\w+) import", re.MULTILINE)
 LEFT_OUT, NO_TEST = 34, 33
 ENDS: dict[int | None, str] = {
@@ -42,6 +39,39 @@ ENDS: dict[int | None, str] = {
 ENDS |= dict.fromkeys((1, 3, -24, 24, 36, 152, 255), "killed")
 """How the tests of a mutant ended -> what that means; an endless loop is noticed,
 too."""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Where mutants are made, of which packages, and which tests must notice them."""
+
+    place: Path
+    packages: tuple[str, ...]
+    tests: str
+    """The folder of the tests, relative to the checkout."""
+
+    @property
+    def copy(self) -> Path:
+        """The folder that mutmut makes of the place; the tests run there."""
+        return self.place / "mutants"
+
+    def settings(self) -> str:
+        """The text of the pyproject.toml that mutmut and pytest read."""
+        patterns = [f"judgescope/{package}/*" for package in self.packages]
+        general = (HOME / "tests/mutants.toml").read_text(encoding="utf-8")
+        # JSON's lists of strings are TOML's, too.
+        return (
+            f"{general}only_mutate = {json.dumps(patterns)}\n"
+            f"pytest_add_cli_args_test_selection = {json.dumps([self.tests])}\n"
+        )
+
+
+def bench_of(room: str | None) -> Bench:
+    """Return the bench of one room with its own unit tests, or of all with all."""
+    if room is None:
+        return Bench(HOME / "build" / "mutants", PACKAGES, "tests")
+    place = HOME / "build" / f"mutants-{room}"
+    return Bench(place, (room,), f"tests/unit/{room}")
 
 
 def main() -> None:
@@ -59,11 +89,17 @@ def main() -> None:
     parser.add_argument(
         "--only", default="", help="regular expression: the modules to test"
     )
+    parser.add_argument(
+        "--room",
+        choices=PACKAGES,
+        help="make mutants of this package only, and run only its own unit tests",
+    )
     given = parser.parse_args()
-    stage()
-    os.chdir(PLACE)
+    bench = bench_of(given.room)
+    stage(bench)
+    os.chdir(bench.place)
     os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-    sys.path.insert(0, str(COPY / "tests" / "support"))
+    sys.path.insert(0, str(bench.copy / "tests" / "support"))
     mutmut: Any = import_module(
         "mutmut.__main__"
     )  # here: it reads the working folder's settings
@@ -71,11 +107,11 @@ def main() -> None:
     limits.os = SimpleNamespace(getpid=os.getpid, kill=signal_child)
     mutmut.copy_src_dir()
     mutmut.copy_also_copy_files()
-    time_tests()
+    time_tests(bench)
     mutmut.create_mutants(1)
-    choose(given.sample, given.seed, given.only, again=given.survivors)
+    choose(bench, given.sample, given.seed, given.only, again=given.survivors)
     mutmut._run((), 1)
-    report(mutmut.get_diff_for_mutant)
+    report(bench, mutmut.get_diff_for_mutant)
 
 
 def signal_child(pid: int, number: int) -> None:
@@ -93,42 +129,47 @@ def signal_child(pid: int, number: int) -> None:
     os.kill(pid, number)
 
 
-def stage() -> None:
+def stage(bench: Bench) -> None:
     """Copy the library, without its caches, and the tests that name what is mutated."""
     for path in (HOME / "scripts/judgescope").rglob("*.py"):
         text = path.read_text(encoding="utf-8")
         name = "judgescope" / path.relative_to(HOME / "scripts/judgescope")
-        _write(
-            PLACE / name, CACHED.sub("", text) if name.parts[1] in PACKAGES else text
-        )
-    for file, text in _tests().items():
-        _write(PLACE / "tests" / file, text)
-    _write(
-        PLACE / "pyproject.toml",
-        (HOME / "tests/mutants.toml").read_text(encoding="utf-8"),
-    )
-    COPY.mkdir(exist_ok=True)
+        if name.parts[1] in bench.packages:
+            text = CACHED.sub("", text)
+        _write(bench.place / name, text)
+    for file, text in _tests(bench).items():
+        _write(bench.place / "tests" / file, text)
+    _write(bench.place / "pyproject.toml", bench.settings())
+    bench.copy.mkdir(exist_ok=True)
     for linked in LINKED.split():
-        for location in (PLACE, COPY):  # the package's home, and the tests'
+        # The package's home, and the tests'.
+        for location in (bench.place, bench.copy):
             _link(location / linked, HOME / linked)
-    _link(PLACE / "shared", HOME.parent / "shared")
+    _link(bench.place / "shared", HOME.parent / "shared")
 
 
-def _tests() -> dict[str, str]:
-    """Return the files of tests that name what is mutated, and all that these may
-    need.
+def _tests(bench: Bench) -> dict[str, str]:
+    """Return the bench's files of tests that name what is mutated, and all that these
+    may need.
     """
     home = HOME / "tests"
-    paths = [path for path in home.rglob("*") if path.suffix in (".py", ".txt", ".sh")]
-    texts = {
-        str(path.relative_to(home)): path.read_text(encoding="utf-8") for path in paths
-    }
-    files = {Path(name).stem: name for name in texts}
-    wanted = [
-        name
-        for name, text in texts.items()
-        if not Path(name).name.startswith("test_") or REACHES.search(text)
-    ]
+    own = HOME / bench.tests
+    reaches = re.compile(rf"judgescope\.(?:{'|'.join(bench.packages)})")
+    texts = dict[str, str]()
+    files = dict[str, str]()
+    wanted = list[str]()
+    for path in home.rglob("*"):
+        if path.suffix not in (".py", ".txt", ".sh"):
+            continue
+        name = str(path.relative_to(home))
+        text = path.read_text(encoding="utf-8")
+        texts[name] = text
+        files[path.stem] = name
+        is_own = path.is_relative_to(own)
+        # A room's own tests reach it, even through the commands and jobs.
+        names_it = bench.tests != "tests" or reaches.search(text)
+        if not path.name.startswith("test_") or (is_own and names_it):
+            wanted.append(name)
     for name in wanted:
         used = {
             files[module] for module in OF_TESTS.findall(texts[name]) if module in files
@@ -151,37 +192,39 @@ def _link(path: Path, target: Path) -> None:
         path.symlink_to(target)
 
 
-def time_tests() -> None:
+def time_tests(bench: Bench) -> None:
     """Run the tests once, before there are mutants: the plugin learns which to leave
     out.
     """
-    if not (COPY / "times.json").exists():
+    if not (bench.copy / "times.json").exists():
         env = {**os.environ, "PYTHONPATH": "tests/support"}
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "tests"], cwd=COPY, env=env
+            [sys.executable, "-m", "pytest", bench.tests], cwd=bench.copy, env=env
         )
         if done.returncode > 1:
             sys.exit("The tests could not be timed.")
 
 
-def files() -> Iterator[tuple[Path, dict[str, int | None]]]:
+def files(bench: Bench) -> Iterator[tuple[Path, dict[str, int | None]]]:
     """Yield each mutated file with its mutants and how their tests ended, None: not
     yet.
     """
-    for package in PACKAGES:
-        for meta in sorted((COPY / "judgescope" / package).rglob("*.py.meta")):
+    for package in bench.packages:
+        for meta in sorted((bench.copy / "judgescope" / package).rglob("*.py.meta")):
             yield meta, json.loads(meta.read_text(encoding="utf-8"))["exit_code_by_key"]
 
 
-def choose(sample: int | None, seed: int, only: str, *, again: bool) -> None:
+def choose(
+    bench: Bench, sample: int | None, seed: int, only: str, *, again: bool
+) -> None:
     """Say which mutants are tested: a sample of all, the same each time with one
     seed.
     """
     population = sorted(
-        name for _, ends in files() for name in ends if re.search(only, name)
+        name for _, ends in files(bench) for name in ends if re.search(only, name)
     )
     chosen = set(random.Random(seed).sample(population, len(population))[:sample])
-    for meta, ends in files():
+    for meta, ends in files(bench):
         content = json.loads(meta.read_text(encoding="utf-8"))
         for name, end in ends.items():
             if (name in chosen and end == LEFT_OUT) or (
@@ -195,12 +238,12 @@ def choose(sample: int | None, seed: int, only: str, *, again: bool) -> None:
         )
 
 
-def report(difference: Callable[[str], str]) -> None:
+def report(bench: Bench, difference: Callable[[str], str]) -> None:
     """Print the share that is killed, by file, and write the survivors as
     differences.
     """
     total, survivors = Counter[str](), list[str]()
-    for meta, ends in files():
+    for meta, ends in files(bench):
         counts = Counter(ENDS.get(end, "suspicious") for end in ends.values())
         total += counts
         print(
@@ -210,8 +253,8 @@ def report(difference: Callable[[str], str]) -> None:
         survivors += [name for name, end in ends.items() if ENDS.get(end) == "survived"]
     print("all", _share(total))
     text = "\n".join(f"# {name}\n{difference(name)}" for name in survivors)
-    (PLACE / "survivors.diff").write_text(text, encoding="utf-8")
-    print(f"The {len(survivors)} survivors are in {PLACE / 'survivors.diff'}.")
+    (bench.place / "survivors.diff").write_text(text, encoding="utf-8")
+    print(f"The {len(survivors)} survivors are in {bench.place / 'survivors.diff'}.")
 
 
 def _share(message: Counter[str]) -> str:

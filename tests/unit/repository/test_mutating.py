@@ -5,22 +5,28 @@ import os
 import signal
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 import mutating
+from mutating import Bench
 from waiting import patience
 
 
 @pytest.fixture
-def ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, int | None]:
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path, ("statistics",), "tests")
+
+
+@pytest.fixture
+def ends(bench: Bench) -> dict[str, int | None]:
     """Return how the tests of twenty mutants ended, as they are kept: two were
     killed.
     """
-    monkeypatch.setattr(mutating, "COPY", tmp_path)
-    folder = tmp_path / "judgescope/statistics"
+    folder = bench.copy / "judgescope/statistics"
     folder.mkdir(parents=True)
     by_key: dict[str, int | None] = {
         f"judgescope.statistics.dot.x_{n}": None for n in range(18)
@@ -32,34 +38,36 @@ def ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, int | Non
     return by_key
 
 
-def listed_counts() -> dict[str, int | None]:
-    ((_, result),) = mutating.files()
+def listed_counts(bench: Bench) -> dict[str, int | None]:
+    ((_, result),) = mutating.files(bench)
     return result
 
 
 def test_a_sample_is_the_same_each_time_and_within_a_larger_one(
-    ends: dict[str, int | None],
+    bench: Bench, ends: dict[str, int | None]
 ) -> None:
     chosen = list[set[str]]()
     for sample in (4, 4, 10, None):
-        mutating.choose(sample, 0, "", again=False)
-        chosen.append({name for name, end in listed_counts().items() if end is None})
+        mutating.choose(bench, sample, 0, "", again=False)
+        chosen.append(
+            {name for name, end in listed_counts(bench).items() if end is None}
+        )
     assert chosen[0] == chosen[1] <= chosen[2] <= chosen[3] == {*list(ends)[:18]}
     assert 2 <= len(chosen[0]) <= 4 and 8 <= len(chosen[2]) <= 10
 
 
 def test_what_was_found_stays_and_survivors_are_tested_again_where_it_is_asked_for(
-    ends: dict[str, int | None],
+    bench: Bench, ends: dict[str, int | None]
 ) -> None:
-    (meta, result), *_ = mutating.files()
+    (meta, result), *_ = mutating.files(bench)
     first = next(iter(ends))
     meta.write_text(json.dumps({"other": 3, "exit_code_by_key": result | {first: 0}}))
-    mutating.choose(None, 0, "no such module", again=True)
-    assert Counter(listed_counts().values()) == {0: 1, 1: 2, mutating.LEFT_OUT: 17}
-    mutating.choose(None, 0, "", again=False)
-    assert Counter(listed_counts().values()) == {0: 1, 1: 2, None: 17}
-    mutating.choose(None, 0, "", again=True)
-    assert Counter(listed_counts().values()) == {1: 2, None: 18}
+    mutating.choose(bench, None, 0, "no such module", again=True)
+    assert Counter(listed_counts(bench).values()) == {0: 1, 1: 2, mutating.LEFT_OUT: 17}
+    mutating.choose(bench, None, 0, "", again=False)
+    assert Counter(listed_counts(bench).values()) == {0: 1, 1: 2, None: 17}
+    mutating.choose(bench, None, 0, "", again=True)
+    assert Counter(listed_counts(bench).values()) == {1: 2, None: 18}
     assert json.loads(meta.read_text())["other"] == 3
 
 
@@ -95,3 +103,26 @@ def test_what_is_cached_is_mutated_too() -> None:
         == "def a() -> None: ...\n\n\ndef b() -> None: ...\n"
     )
     assert mutating.CACHED.sub("", "@property\n") == "@property\n"
+
+
+def test_a_room_is_mutated_alone_and_its_own_tests_run() -> None:
+    bench = mutating.bench_of("scoring")
+    assert bench.place.name == "mutants-scoring"
+    mutmut = tomllib.loads(bench.settings())["tool"]["mutmut"]
+    assert mutmut["only_mutate"] == ["judgescope/scoring/*"]
+    assert mutmut["pytest_add_cli_args_test_selection"] == ["tests/unit/scoring"]
+    copied = mutating._tests(bench)
+    assert "unit/scoring/test_off_grid.py" in copied
+    assert "support/members.py" in copied
+    assert "unit/parsing/test_parsing_rules.py" not in copied
+
+
+def test_the_bench_of_all_rooms_takes_the_tests_that_name_one() -> None:
+    bench = mutating.bench_of(None)
+    mutmut = tomllib.loads(bench.settings())["tool"]["mutmut"]
+    assert mutmut["only_mutate"] == [
+        f"judgescope/{package}/*" for package in mutating.PACKAGES
+    ]
+    copied = mutating._tests(bench)
+    assert "unit/parsing/test_parsing_rules.py" in copied
+    assert "unit/repository/test_languages_page.py" not in copied

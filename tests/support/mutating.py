@@ -36,7 +36,9 @@ ENDS: dict[int | None, str] = {
     None: "not tested",
     LEFT_OUT: "left out",
 }
-ENDS |= dict.fromkeys((1, 3, -24, 24, 36, 152, 255), "killed")
+TIMEOUTS = (-24, 24, 36, 152, 255)
+"""How tests end that the limit of time ends."""
+ENDS |= dict.fromkeys((1, 3, *TIMEOUTS), "killed")
 """How the tests of a mutant ended -> what that means; an endless loop is noticed,
 too."""
 
@@ -49,6 +51,8 @@ class Bench:
     packages: tuple[str, ...]
     tests: str
     """The folder of the tests, relative to the checkout."""
+    without: str = ""
+    """A regular expression: the files of tests that are left out; "": none."""
 
     @property
     def copy(self) -> Path:
@@ -66,12 +70,12 @@ class Bench:
         )
 
 
-def bench_of(room: str | None) -> Bench:
+def bench_of(room: str | None, without: str = "") -> Bench:
     """Return the bench of one room with its own unit tests, or of all with all."""
     if room is None:
-        return Bench(HOME / "build" / "mutants", PACKAGES, "tests")
+        return Bench(HOME / "build" / "mutants", PACKAGES, "tests", without)
     place = HOME / "build" / f"mutants-{room}"
-    return Bench(place, (room,), f"tests/unit/{room}")
+    return Bench(place, (room,), f"tests/unit/{room}", without)
 
 
 def main() -> None:
@@ -94,8 +98,14 @@ def main() -> None:
         choices=PACKAGES,
         help="make mutants of this package only, and run only its own unit tests",
     )
+    parser.add_argument(
+        "--without", default="", help="regular expression: files of tests not to run"
+    )
+    parser.add_argument(
+        "--timeouts", action="store_true", help="test again what ran out of time"
+    )
     given = parser.parse_args()
-    bench = bench_of(given.room)
+    bench = bench_of(given.room, given.without)
     stage(bench)
     os.chdir(bench.place)
     os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
@@ -109,6 +119,8 @@ def main() -> None:
     mutmut.copy_also_copy_files()
     time_tests(bench)
     mutmut.create_mutants(1)
+    if given.timeouts:
+        forget_timeouts(bench)
     choose(bench, given.sample, given.seed, given.only, again=given.survivors)
     mutmut._run((), 1)
     report(bench, mutmut.get_diff_for_mutant)
@@ -162,6 +174,10 @@ def _tests(bench: Bench) -> dict[str, str]:
         if path.suffix not in (".py", ".txt", ".sh"):
             continue
         name = str(path.relative_to(home))
+        if bench.without and re.search(bench.without, name):
+            for location in (bench.place, bench.copy):
+                (location / "tests" / name).unlink(missing_ok=True)
+            continue
         text = path.read_text(encoding="utf-8")
         texts[name] = text
         files[path.stem] = name
@@ -212,6 +228,20 @@ def files(bench: Bench) -> Iterator[tuple[Path, dict[str, int | None]]]:
     for package in bench.packages:
         for meta in sorted((bench.copy / "judgescope" / package).rglob("*.py.meta")):
             yield meta, json.loads(meta.read_text(encoding="utf-8"))["exit_code_by_key"]
+
+
+def forget_timeouts(bench: Bench) -> None:
+    """Have those mutants tested again whose tests the limit of time ended.
+
+    On a loaded machine the limit also ends tests that would have passed.
+    """
+    for meta, ends in files(bench):
+        content = json.loads(meta.read_text(encoding="utf-8"))
+        for name, end in ends.items():
+            if end in TIMEOUTS:
+                ends[name] = None
+        content["exit_code_by_key"] = ends
+        meta.write_text(json.dumps(content), encoding="utf-8")
 
 
 def choose(

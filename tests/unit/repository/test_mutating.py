@@ -71,6 +71,18 @@ def test_what_was_found_stays_and_survivors_are_tested_again_where_it_is_asked_f
     assert json.loads(meta.read_text())["other"] == 3
 
 
+def test_what_ran_out_of_time_is_tested_again_where_it_is_asked_for(
+    bench: Bench, ends: dict[str, int | None]
+) -> None:
+    (meta, result), *_ = mutating.files(bench)
+    names = list(ends)
+    found = result | {names[0]: -24, names[1]: 36, names[2]: 0}
+    meta.write_text(json.dumps({"other": 3, "exit_code_by_key": found}))
+    mutating.forget_timeouts(bench)
+    assert Counter(listed_counts(bench).values()) == {None: 17, 0: 1, 1: 2}
+    assert json.loads(meta.read_text())["other"] == 3
+
+
 def test_a_limit_of_time_ends_no_process_of_others() -> None:
     sleep = [sys.executable, "-c", "import time; time.sleep(60)"]
     with subprocess.Popen(sleep) as child:
@@ -115,6 +127,9 @@ def test_a_room_is_mutated_alone_and_its_own_tests_run() -> None:
     assert "unit/scoring/test_off_grid.py" in copied
     assert "support/members.py" in copied
     assert "unit/parsing/test_parsing_rules.py" not in copied
+    fewer = mutating._tests(mutating.bench_of("scoring", without="off_grid|members"))
+    gone = {"unit/scoring/test_off_grid.py", "support/members.py"}
+    assert copied.keys() - fewer.keys() == gone
 
 
 def test_the_bench_of_all_rooms_takes_the_tests_that_name_one() -> None:

@@ -20,7 +20,7 @@ from judgescope.report.words import (
     plural,
     spoken,
 )
-from judgescope.statistics import raters
+from judgescope.statistics.raters import UndecidedGap
 from judgescope.statistics.verdict import CODES, Outcome, Sign
 
 NO_CLAIM: Final = {
@@ -166,21 +166,23 @@ def below_person(gap: ReportRow) -> bool:
     return gap.ci_high is not None and gap.ci_high < 0
 
 
-def beside_person(gap: ReportRow) -> str:
-    """What a difference from one more rater says, in words."""
-    undecided = raters.UndecidedGap.of(gap.note)
-    if undecided is None:
+def beside_person(claim: ReportedClaim) -> str:
+    """What a claim's difference from one more rater says, "" if it is not known."""
+    gap = gap_to_person(claim)
+    if gap is None:
+        return ""
+    if claim.undecided is None:
         return gap.note
-    return undecided_words(undecided, below=below_person(gap))
+    return undecided_words(claim.undecided, below=below_person(gap))
 
 
-def undecided_words(gap: raters.UndecidedGap, *, below: bool) -> str:
+def undecided_words(gap: UndecidedGap, *, below: bool) -> str:
     """What is open of a difference from one more rater, and what would decide it.
 
     below: whether its interval lies below 0; "undecided" is said only where it does
     not.
 
-    >>> undecided_words(raters.UndecidedGap(0.05, 90), below=False)
+    >>> undecided_words(UndecidedGap(0.05, 90), below=False)
     'open whether within 0.05 of a person; about 90 sources would decide'
     """
     decide = f"about {gap.sources} sources would decide"

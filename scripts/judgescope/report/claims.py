@@ -9,6 +9,7 @@ from typing import NamedTuple
 from judgescope.methods.claims import base
 from judgescope.methods.claims.base import (
     AGREEMENT,
+    AS_RATER,
     BAR,
     P_CLAIM,
     PERTURBATION,
@@ -22,6 +23,7 @@ from judgescope.report.headline import measures
 from judgescope.report.report import Report, ShownDataset, ShownJudge
 from judgescope.report.rows import ReportRow
 from judgescope.report.words import LEVELS, label, percent, written
+from judgescope.statistics.raters import UndecidedGap
 from judgescope.statistics.verdict import Outcome, Sign, sign_of
 
 FIRST = "first"
@@ -148,6 +150,9 @@ class ReportedClaim:
     """What is shown of the claim, as its table says."""
     row: ReportRow
     others: dict[str, ReportRow]
+    undecided: UndecidedGap | None = None
+    """What would decide whether the judge is as good as one more rater, where that is
+    open."""
 
     @cached_property
     def codes(self) -> Mapping[str, str]:
@@ -264,6 +269,7 @@ def _claim(
     if needed is not None:
         of_labels = needed._replace(method=dataset.rated_by.in_words(needed.method))
         by_name = {**by_name, needed_statistic: of_labels}
+    gap = by_name.get(f"{AS_RATER}_{number}")
     return ReportedClaim(
         judge=judge.id,
         dataset=dataset.id,
@@ -275,6 +281,7 @@ def _claim(
         sign=_sign(by_name, Outcome(outcome), reasons),
         row=row,
         others={name: other for name, other in by_name.items() if name != number},
+        undecided=None if gap is None else UndecidedGap.of(gap.note),
     )
 
 

@@ -133,7 +133,7 @@ def _rivals(report: Report, claim: ReportedClaim) -> Iterator[TableLine]:
         person = HeadlineRules(report).person(claim)
         value = _short(person, claim)
         line = [value, _short(gap, claim), _p(claim.others.get("p_rater")), _none()]
-        yield TableLine("one person", line, cell_words.beside_person(gap))
+        yield TableLine("one person", line, cell_words.beside_person(claim))
 
 
 def _numbers_of(

@@ -29,6 +29,7 @@ from judgescope.report.sections import judges
 from judgescope.report.words import brief
 from judgescope.schema.tables import read_table
 from judgescope.statistics import headline as sentences
+from judgescope.statistics.raters import UndecidedGap
 from judgescope.statistics.verdict import Sign
 from report_setup import Page, on_one_page
 
@@ -314,16 +315,21 @@ def test_the_sign_of_a_claim_is_that_of_its_table(tmp_path: Path) -> None:
     assert signs == {"it": Sign.HOLDS, "random": Sign.NO_CLAIM}
 
 
-def test_undecided_is_never_reported_of_an_interval_that_excludes_zero() -> None:
+def test_undecided_is_never_reported_of_an_interval_that_excludes_zero(
+    tmp_path: Path,
+) -> None:
     note = "undecided: ±0.05 needs about 90 sources"
-    gap = study.typed(
-        study.row("chat", "it", "as_rater_normal_scores", -0.2, note=note)
-    )
-    assert beside_person(gap) == (
+    others = {"as_rater_normal_scores": (-0.2, note)}
+    report = of_judges(tmp_path, ["it"], [*claim("it", 0.6, others=others)])
+    [judge] = report.judges
+    [far] = own_claims(report, judge)
+    assert far.undecided == UndecidedGap(margin=0.05, sources=90)
+    assert beside_person(far) == (
         "below a person, by less than the margin 0.05 or more: open; about 90 sources "
         "would decide"
     )
-    near = gap._replace(ci_low=-0.1, ci_high=0.1)
+    gap = far.others["as_rater_normal_scores"]._replace(ci_low=-0.1, ci_high=0.1)
+    near = replace(far, others={"as_rater_normal_scores": gap})
     assert beside_person(near) == (
         "open whether within 0.05 of a person; about 90 sources would decide"
     )

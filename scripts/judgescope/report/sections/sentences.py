@@ -372,7 +372,7 @@ def beside_rater(claim: ReportedClaim, gap: ReportRow) -> str:
     """Return what the difference from one more rater says."""
     if raters.RaterVerdict.AS_GOOD in gap.note and claim.outcome != Outcome.AS_RATER:
         return "not shown after Holm's correction"
-    open_gap = raters.UndecidedGap.of(gap.note)
+    open_gap = claim.undecided
     if open_gap is not None:
         sources = words.count(open_gap.sources)
         return (

@@ -230,7 +230,7 @@ def _evidence_cells(report: Report, claim: ReportedClaim) -> list[ReportCell]:
             numbers.append(f"{words.label(row.statistic)} {figures(row)}, n = {n}")
     gap = against_rater(claim)
     if gap is not None:
-        beside = cell_words.beside_person(gap)
+        beside = cell_words.beside_person(claim)
         tested = claim.others.get("p_rater")
         if tested is not None and tested.value is not None:
             beside += f", p {words.p_value(tested.value)} (not corrected)"

@@ -16,10 +16,11 @@ from judgescope.report.answer_data import (
     named,
 )
 from judgescope.report.answer_ratings import RatingsAndDamage
-from judgescope.report.claims import FIRST, claims
+from judgescope.report.claims import FIRST, ReportedClaim, claims
 from judgescope.report.prices import free, price_per_1000
 from judgescope.report.raters_in_words import source_of
 from judgescope.report.report import Report, ShownDataset, ShownJudge
+from judgescope.report.unnoticed import UnnoticedDamage, unnoticed_damage
 from judgescope.report.words import (
     count,
     percent,
@@ -55,7 +56,7 @@ class HeadlineRules(RatingsAndDamage):
         without_ceiling = self.no_ceiling()
         if without_ceiling and first.rule != "U5":
             yield self.apart_sentence(without_ceiling)
-        unnoticed = self.unnoticed()
+        unnoticed = self.unnoticed().of_any_length
         if unnoticed and first.rule not in ("D2", "N"):
             yield (f"No judge is shown to notice {few(unnoticed, 'kinds of damage')}.")
         if first.rule == "R2":
@@ -65,21 +66,12 @@ class HeadlineRules(RatingsAndDamage):
         if first.rule in ("R1", "R2"):
             yield from self.cheaper(best)
 
-    def unnoticed(self) -> list[str]:
-        """The kinds of damage that no judge is shown to notice.
-
-        Those that length gives away, to every judge that was asked, are no test.
-        """
-        signs: dict[str, set[Sign]] = {}
+    def unnoticed(self) -> UnnoticedDamage:
+        """The kinds of damage that no judge is shown to notice."""
+        about: list[ReportedClaim] = []
         for judge in self.standings.shown:
-            for claim in self.of_kind(judge, base.PERTURBATION):
-                if claim.sign is not Sign.NO_CLAIM:
-                    signs.setdefault(claim.subject, set()).add(claim.sign)
-        return [
-            subject
-            for subject, outcomes in signs.items()
-            if Sign.HOLDS not in outcomes and outcomes != {Sign.RULE}
-        ]
+            about += self.of_kind(judge, base.PERTURBATION)
+        return unnoticed_damage(about)
 
     def cheaper(self, best: ShownJudge) -> Iterator[str]:
         """A judge that costs at most half as much and holds on the same aspect."""

@@ -33,7 +33,7 @@ NO_CLAIM: Final = {
     "asked_once": "asked once",
 }
 """Why there is no claim -> at most three words for it."""
-NO_PERSON: Final = "no person to compare"
+NO_PERSON: Final = "people do not agree"
 """The words of a claim that holds where people do not agree with each other."""
 LEFT: Final = "normal_scores"
 """The kind of number that is left of a claim without length."""
@@ -211,9 +211,8 @@ def against_others(claim: ReportedClaim, person: ReportRow | None) -> str:
     if number is None or person is None or person.value is None:
         return ""
     name = claim.row.statistic
-    return f"against the others {brief(name, number)}, a person " + brief(
-        name, person.value
-    )
+    one_person = brief(name, person.value)
+    return f"as one rater {brief(name, number)}, a person {one_person}"
 
 
 # --- rivals ---------------------------------------------------------------------------
@@ -287,7 +286,7 @@ def limit(claim: ReportedClaim) -> str:
             return f"{brief(claim.row.statistic, beyond.value)} within one system"
         return "for these systems only"
     if base.HANGS_ON in codes:
-        return f"only with system {codes[base.HANGS_ON]}"
+        return f"hangs on system {codes[base.HANGS_ON]}"
     if claim.kind == base.PERTURBATION:
         return "by length"
     if base.LENGTH_NOT_TESTED in codes:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from judgescope.methods.claims import base
+from judgescope.report.answer_data import MOST_NAMED
 from judgescope.report.cells import interval
 from judgescope.report.claims import ReportedClaim, claims
 from judgescope.report.drawing import SIGN_WORDS
@@ -13,8 +14,9 @@ from judgescope.report.questions import level_rank
 from judgescope.report.report import Report, ShownDataset, ShownJudge, ShownPerturbation
 from judgescope.report.rows import ReportRow, ReportRows
 from judgescope.report.standings import href_of, standings
+from judgescope.report.unnoticed import unnoticed_damage
 from judgescope.report.words import MINUS, label, listed
-from judgescope.statistics.verdict import NOTICING, Sign
+from judgescope.statistics.verdict import NOTICING
 
 SHADES: Final = (0.1, 0.3, 0.5, 0.7, 0.9)
 NUMBER: Final = "net_share"
@@ -65,7 +67,7 @@ def damage_table(
     heads += [(judge.id, True) for judge in controls]
     return DamageTable(
         title="Which damage do they notice?",
-        lead=_lead(report, judges, ids),
+        lead=_lead(report, judges, ids, with_rules=bool(controls)),
         caption="Net share noticed, by kind of damage and judge",
         judges=heads,
         bodies=bodies,
@@ -170,41 +172,57 @@ def _cell(report: Report, judge: ShownJudge, claim: ReportedClaim | None) -> Dam
 
 
 def _lead(
-    report: Report, judges: Sequence[ShownJudge], datasets: Collection[str]
+    report: Report,
+    judges: Sequence[ShownJudge],
+    datasets: Collection[str],
+    *,
+    with_rules: bool,
 ) -> str:
-    """What the numbers are, and which kinds nobody notices or are preferred."""
+    """What the numbers are, and which kinds nobody notices or are preferred.
+
+    with_rules: whether rules that ignore quality have columns, too.
+    """
     text = (
         f"{label(NUMBER).capitalize()}: the % of damaged texts scored below the "
-        "undamaged one minus the % scored above it; 0 is a coin flip. Bold: p ≤ .05 "
-        "after Holm."
+        "undamaged one minus the % scored above it; 0 is a coin flip. Bold: scores "
+        "drop, p ≤ .05 after Holm."
     )
-    signs: dict[str, list[Sign]] = {}
-    preferring: list[str] = []
+    if with_rules:
+        text += " Grey: rules that ignore quality."
+    about = []
     for judge in judges:
         for claim in claims(report, judge):
-            if claim.kind != base.PERTURBATION or claim.dataset not in datasets:
-                continue
-            signs.setdefault(claim.subject, []).append(claim.sign)
-            row = claim.others.get(NUMBER)
-            prefers = row is not None and row.ci_high is not None and row.ci_high < 0
-            if prefers and judge.id not in preferring:
-                preferring.append(judge.id)
-    by_length = []
-    for name, of in signs.items():
-        if {*of} == {Sign.RULE}:
-            by_length.append(name)
-    nobody = [
-        name
-        for name, of in signs.items()
-        if Sign.HOLDS not in of and name not in by_length
-    ]
-    if 0 < len(nobody) <= 3:
-        text += f" No judge is shown to notice {listed(nobody)}."
-    elif nobody:
-        text += f" {len(nobody)} of {len(signs)} kinds no judge is shown to notice."
-    if 0 < len(preferring) <= 3:
+            if claim.kind == base.PERTURBATION and claim.dataset in datasets:
+                about.append(claim)
+    unnoticed = unnoticed_damage(about)
+    if unnoticed.of_any_length:
+        kinds = _kinds(unnoticed.of_any_length, unnoticed.kinds)
+        text += f" No judge is shown to notice {kinds}."
+    preferring = _preferring(about)
+    if 0 < len(preferring) <= MOST_NAMED:
         verb = "prefers" if len(preferring) == 1 else "prefer"
         text += f" {listed(preferring)} {verb} some damaged texts."
-    if 0 < len(by_length) <= 3:
-        text += f" {listed(by_length).capitalize()}: length alone gives them away."
+    if unnoticed.by_length:
+        kinds = _kinds(unnoticed.by_length, unnoticed.kinds)
+        text += (
+            f" Length alone gives away {kinds}: a judge that notices them may only see "
+            "the length."
+        )
     return text
+
+
+def _kinds(names: list[str], every: int) -> str:
+    """Kinds of damage by their names; of more than three, how many of all."""
+    if len(names) <= MOST_NAMED:
+        return listed(names)
+    return f"{len(names)} of {every} kinds"
+
+
+def _preferring(about: Sequence[ReportedClaim]) -> list[str]:
+    """The judges that are shown to prefer texts with some kind of damage."""
+    preferring = dict[str, None]()
+    for claim in about:
+        row = claim.others.get(NUMBER)
+        if row is not None and row.ci_high is not None and row.ci_high < 0:
+            preferring[claim.judge] = None
+    return [*preferring]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from judgescope.methods.claims import base
 from judgescope.report.claims import ReportedClaim
+from judgescope.report.words import listed
 from judgescope.statistics.intervals import holm
 from judgescope.statistics.verdict import LEVEL, Outcome
 
@@ -16,11 +17,17 @@ class FalseClaims:
     Over a family, the claims of one judge and kind, Holm's correction is made; a share
     or a bar that an interval decides is a family of its own. `hold` claims pass within
     their families, `hold_overall` of them also with Holm over all claims of the page.
+
+    >>> page = FalseClaims(1, hold=0, hold_overall=0, aside=("damage",))
+    >>> page.sentence.partition(", ")[2]
+    'not counting those on damage.'
     """
 
     families: int
     hold: int
     hold_overall: int
+    aside: tuple[str, ...] = ()
+    """What the claims are about that have another level than these families."""
 
     @property
     def expected(self) -> float:
@@ -34,8 +41,11 @@ class FalseClaims:
         if not self.families:
             return ""
         text = f"At most {self.expected:.3g} false claims are expected on this page"
+        if self.aside:
+            text += f", not counting those on {listed([*self.aside])}"
         if self.families > 1:
-            text += f": {LEVEL:g} for each of its {self.families} families of claims"
+            others = "other families" if self.aside else "families"
+            text += f": {LEVEL:g} for each of its {self.families} {others} of claims"
         if not self.hold:
             return f"{text}."
         which = "the claim that passes its tests also passes"
@@ -51,6 +61,9 @@ class FalseClaims:
 
 def false_claims(claims: Iterable[ReportedClaim]) -> FalseClaims:
     """Count the families of claims, and those that hold over the whole page."""
+    # Claims that are decided at another level -> what they are about.
+    other_levels = {base.PERTURBATION: "damage", base.HINTS: "false hints"}
+    aside = dict[str, None]()
     families = set[tuple[str, ...]]()
     tested = list[ReportedClaim]()
     for claim in claims:
@@ -60,6 +73,8 @@ def false_claims(claims: Iterable[ReportedClaim]) -> FalseClaims:
             tested.append(claim)
         elif claim.outcome is not Outcome.NO_CLAIM and _by_interval(claim):
             families.add((claim.judge, claim.dataset, claim.kind, claim.subject))
+        elif claim.outcome is not Outcome.NO_CLAIM and claim.kind in other_levels:
+            aside[other_levels[claim.kind]] = None
     held = {Outcome.BETTER, Outcome.AS_RATER}
     adjusted = holm([claim.p or 0.0 for claim in tested])
     hold = hold_overall = 0
@@ -67,7 +82,7 @@ def false_claims(claims: Iterable[ReportedClaim]) -> FalseClaims:
         if claim.outcome in held:
             hold += 1
             hold_overall += p_holm <= LEVEL
-    return FalseClaims(len(families), hold, hold_overall)
+    return FalseClaims(len(families), hold, hold_overall, (*aside,))
 
 
 def _by_interval(claim: ReportedClaim) -> bool:

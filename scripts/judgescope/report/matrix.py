@@ -75,8 +75,8 @@ def _drawn_of_axis(
     beside = None
     if any(maker.any_person(name) for maker in makers):
         parts.append(
-            "line below: one person (band) and the judge (diamond), both against the "
-            "other raters"
+            "line below: the judge as one rater (diamond) and one person (band), both "
+            "against the other raters"
         )
         assert interval.ends is not None
         beside = BesidePerson(interval.ends, interval.value)

@@ -371,7 +371,7 @@ class MatrixMaker:
         # From this rank on, questions are not about ratings or damage.
         further_rank = 5
         if column.rank >= further_rank:
-            return "people were not asked"
+            return "not measured for people"
         if self.several[column]:
             return "no single number"
         return "not measured"

@@ -62,6 +62,13 @@ def _values(about: list[ReportedClaim]) -> str:
     return f"{cell_words.value(by_value[0])} to {cell_words.value(by_value[-1])}"
 
 
+def _higher(claim: ReportedClaim, other: ReportedClaim) -> bool:
+    """Whether the number of a claim is higher; one without a number is the lowest."""
+    if claim.row.value is None:
+        return False
+    return other.row.value is None or claim.row.value > other.row.value
+
+
 class NextStepRules:
     """The rules, with what they read."""
 
@@ -81,6 +88,7 @@ class NextStepRules:
             islice(to_use, 1),
             self.people_apart(self.judges),
             to_use,
+            self.no_judge_yet(),
             self.not_for(self.judges),
             self.position(),
             self.worse_slice(),
@@ -155,10 +163,54 @@ class NextStepRules:
         for judge in judges:
             for claim in self.rules_of_headline.of_kind(judge, *RATED):
                 if base.NO_CEILING in claim.codes:
-                    key = (claim.kind, claim.dataset, claim.row.judged)
-                    apart.setdefault(key, claim)
+                    apart.setdefault(self._place(claim), claim)
         if apart:
             yield self._not_recommended([*apart.values()])
+
+    def no_judge_yet(self) -> Iterator[NextStep]:
+        """The aspects on which the best judge agrees, but a rule may explain it.
+
+        Without this line, a reader would find them in the headline and the matrix and
+        miss them here.
+        """
+        best: dict[tuple[str, str, str], ReportedClaim] = {}
+        usable = {self._place(claim) for claim in self._aspects()}
+        for kind in RATED:
+            for judge in self.judges:
+                for claim in self.rules_of_headline.of_kind(judge, kind):
+                    place = self._place(claim)
+                    if place in usable or base.NO_CEILING in claim.codes:
+                        continue
+                    known = best.get(place)
+                    if known is None or _higher(claim, known):
+                        best[place] = claim
+        # Beside ratings by people, those that authors planned recommend no judge.
+        by_people = {dataset.id for dataset in self.report.rated}
+        limited = []
+        for claim in best.values():
+            counts = not by_people or claim.dataset in by_people
+            if claim.sign is Sign.RULE and counts:
+                limited.append(claim)
+        if not limited:
+            return
+        aspects = few(self.rules_of_headline.subjects(limited), "aspects")
+        reached = []
+        for claim in limited[:MOST_NAMED]:
+            reached.append(
+                f"{claim.judge} {cell_words.value(claim)} ({cell_words.limit(claim)})"
+            )
+        if len(limited) > MOST_NAMED:
+            more = plural(len(limited) - MOST_NAMED, "more aspect")
+            reached.append(f"likewise on {more}")
+        yield NextStep(
+            f"{aspects[0].upper()}{aspects[1:]}: no judge yet.",
+            f"The best may do no more than a rule: {'; '.join(reached)}.",
+        )
+
+    @staticmethod
+    def _place(claim: ReportedClaim) -> tuple[str, str, str]:
+        """What a claim is about: its kind, dataset and aspect."""
+        return claim.kind, claim.dataset, claim.row.judged
 
     def _not_recommended(self, apart: list[ReportedClaim]) -> NextStep:
         """That no judge is recommended, with people's agreement on up to 3 aspects."""
@@ -191,8 +243,7 @@ class NextStepRules:
         for kind in RATED:
             for judge in self.judges:
                 for claim in self._usable(judge, kind):
-                    key = (kind, claim.dataset, claim.row.judged)
-                    by_aspect.setdefault(key, claim)
+                    by_aspect.setdefault(self._place(claim), claim)
         return [*by_aspect.values()]
 
     def _usable(self, judge: ShownJudge, kind: str) -> list[ReportedClaim]:
@@ -379,8 +430,9 @@ class NextStepRules:
             yield NextStep(
                 f"{subject[0].upper()}{subject[1:]}: rate about "
                 f"{plural(more, 'more source')}.",
-                f"They would decide whether {judge.id} ({cell_words.value(claim)}, "
-                f"{cell_words.spread(claim.row)}) agrees.",
+                f"If {judge.id} stays at {cell_words.value(claim)} "
+                f"({cell_words.spread(claim.row)}), they would show it above chance "
+                "in 4 of 5 such studies.",
                 f"judgescope pilot {self.study}",
             )
 
@@ -393,7 +445,8 @@ class NextStepRules:
                     units = needed.method.partition(", ")[0]
                     return NextStep(
                         f"Add {count(round(needed.value))} more {units}.",
-                        f"They would decide whether {judge.id} meets "
+                        f"If {judge.id} stays at {cell_words.value(claim)}, they would "
+                        f"decide in 4 of 5 such studies whether it meets "
                         f"{cell_words.bar_words(claim)}.",
                     )
         return None
@@ -403,6 +456,6 @@ class NextStepRules:
         if self.rules_of_headline.planned:
             yield NextStep(
                 "Ask people.",
-                "Nobody rated these texts; ratings of people give a ceiling.",
+                "Nobody rated these texts, so nobody knows how well people would do.",
                 f"judgescope people ratings make {self.study} pages",
             )

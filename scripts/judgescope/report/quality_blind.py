@@ -22,7 +22,7 @@ class Rule:
 RULES_OF: Final = (
     Rule("length", "longer is better", "length"),
     Rule("short", "shorter is better", "length", turned=True),
-    Rule("random", "draws a score", "random", drawn=True),
+    Rule("random", "draws at random", "random", drawn=True),
     Rule("one label", "always the same", "most_frequent"),
 )
 

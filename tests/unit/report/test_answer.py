@@ -546,6 +546,20 @@ def test_a_judge_of_planned_ratings_is_not_reported_to_agree_with_people(
     )
 
 
+def test_a_judge_is_not_praised_alone_for_what_people_are_apart_on(
+    tmp_path: Path,
+) -> None:
+    apart = {"ceiling_normal_scores": -0.05}
+    rows = [*claim("a", 0.6)]
+    rows += claim("a", 0.5, "better; no_ceiling", others=apart, **COHERENCE)
+    report = of_judges(tmp_path, ["a"], rows)
+    [judge] = report.judges
+    assert judge_answer(report, judge) == (
+        "`a` follows people on fluency and follows people on coherence, where they do "
+        "not agree."
+    )
+
+
 def test_a_model_that_rated_is_not_called_people(tmp_path: Path) -> None:
     """Not even if the table has the row of one rater: several replies may differ."""
     cards = {"chat": {"ratings": "model"}}

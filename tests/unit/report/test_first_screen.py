@@ -125,14 +125,14 @@ def test_the_order_is_people_judges_reported_ones_and_rules(tmp_path: Path) -> N
     [
         ("as_rater", {}, "●", "as well as one person"),
         ("better", rival("length", 0.36), "●", "beats length 0.36"),
-        ("better; no_ceiling", rival("length", 0.3), "●", "no person to compare"),
+        ("better; no_ceiling", rival("length", 0.3), "●", "people do not agree"),
         (
             "better; these_systems: 5",
             {"beyond_systems": 0.08},
             "◐",
             "0.08 within one system",
         ),
-        ("better; hangs_on: s1", {}, "◐", "only with system s1"),
+        ("better; hangs_on: s1", {}, "◐", "hangs on system s1"),
         ("better; length_not_tested", {}, "◐", "length not tested"),
         ("not_shown; length", rival("length", 0.53), "◐", "length does better: 0.53"),
         (
@@ -221,7 +221,7 @@ def test_beside_a_person_a_judge_has_its_number_against_the_others(
     ]
     result = cell(of_judges(tmp_path, ["it"], rows))
     assert (result.value, result.more) == ("0.43", "as well as one person")
-    assert result.below == "against the others 0.37, a person 0.19"
+    assert result.below == "as one rater 0.37, a person 0.19"
 
 
 def test_where_people_rated_a_filled_dot_says_how_it_compares_with_one_person(
@@ -234,7 +234,7 @@ def test_where_people_rated_a_filled_dot_says_how_it_compares_with_one_person(
     content: Row = {"ceiling_normal_scores": -0.05, **rival("length", 0.36)}
     rows = [person(-0.05), *claim("it", 0.6, "better; no_ceiling", others=content)]
     result = cell(of_judges(tmp_path / "apart", ["it"], rows))
-    assert (result.more, result.below) == ("no person to compare", "beats length 0.36")
+    assert (result.more, result.below) == ("people do not agree", "beats length 0.36")
 
 
 def test_a_person_is_drawn_beside_the_number_that_compares_with_it(
@@ -575,6 +575,29 @@ def test_no_judge_is_recommended_where_people_are_apart(tmp_path: Path) -> None:
     assert headline(report).text.startswith("`a` follows people on fluency.")
 
 
+def test_aspects_that_a_rule_explains_are_named_among_the_steps(tmp_path: Path) -> None:
+    """The headline and the matrix have them, so the advice must, too."""
+    longer = {"rival": (0.4, "length"), "rival_value": 0.61}
+    rows = [
+        *(*claim("a", 0.6), *claim("a", 0.5, "not_shown; length", **COHERENCE)),
+        *claim("b", 0.55, "not_shown; length", others=longer, **COHERENCE),
+    ]
+    steps = next_steps(of_judges(tmp_path, ["a", "b"], rows))
+    assert steps is not None
+    texts = [(step.point, step.why) for step in steps.steps]
+    assert texts[1] == (
+        "Coherence: no judge yet.",
+        "The best may do no more than a rule: b 0.55 (length does better: 0.61).",
+    )
+
+
+def test_no_line_says_that_a_judge_is_missing_where_one_holds(tmp_path: Path) -> None:
+    rows = [*claim("a", 0.6), *claim("b", 0.7, "not_shown; length")]
+    steps = next_steps(of_judges(tmp_path, ["a", "b"], rows))
+    assert steps is not None
+    assert not any("no judge yet" in step.point for step in steps.steps)
+
+
 def test_a_recommendation_by_a_single_rater_says_that_there_is_no_ceiling(
     tmp_path: Path,
 ) -> None:
@@ -644,6 +667,21 @@ def test_damage_is_a_table_with_kinds_as_rows(tmp_path: Path) -> None:
     assert looks == ["h3", "h3", "neg"]
 
 
+def test_damage_that_length_gives_away_is_not_called_unnoticed(tmp_path: Path) -> None:
+    """A judge that notices it has a bold number: the sentence must not deny that."""
+    by_length = "not_shown; length"
+    rows = [*damage("a", "noticed", by_length, "not_shown; chance")]
+    rows += damage("b", "noticed", "misses", "misses")
+    table = damage_table(of_judges(tmp_path, ["a", "b"], rows))
+    assert table is not None
+    _, _, after = table.lead.partition("after Holm. ")
+    assert after == (
+        "No judge is shown to notice cuts. a and b prefer some damaged texts. Length "
+        "alone gives away typos (major): a judge that notices them may only see the "
+        "length."
+    )
+
+
 def test_perturbations_of_chains_and_graded_sets_count_in_the_size_of_a_study(
     tmp_path: Path,
 ) -> None:
@@ -670,6 +708,12 @@ def test_expected_false_claims_stand_under_the_matrix(tmp_path: Path) -> None:
     )
     nothing = of_judges(tmp_path / "none", ["a"], list(claim("a", 0.5)))
     assert judges.foot(nothing) == ""
+    rows += damage("a", "noticed", "noticed", "misses")
+    with_damage = of_judges(tmp_path / "damage", ["a", "b", "c", "d"], rows)
+    assert judges.foot(with_damage).startswith(
+        "At most 0.1 false claims are expected on this page, not counting those on "
+        "damage: 0.025 for each of its 4 other families of claims; 2 of 3 "
+    )
 
 
 def test_signs_have_a_shape_and_words_each() -> None:

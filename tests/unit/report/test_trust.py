@@ -180,7 +180,8 @@ def test_the_step_beside_one_more_rater_has_its_number_and_what_it_says(
 ) -> None:
     rater = number("as_rater_normal_scores", (-0.1, 0.0, 0.1), note=note)
     result = stated(report(tmp_path, verdicts=[*claimed(outcome), rater]))
-    assert "against one more rater 0.000 [−0.100, 0.100]" in result and words in result
+    gap = "difference from one more rater 0.000 [−0.100, 0.100]"
+    assert gap in result and words in result
 
 
 @pytest.mark.heavy

@@ -212,7 +212,8 @@ def _axes_of_ratings(
         up = "rating of one person or score of the judge"
     return (
         f"across: {across} · up: {up}, by rank where its scale is another · area: "
-        f"number of texts · red: ≥ {far_steps} {unit} apart"
+        "number of texts, each picture by its largest · red: ≥ "
+        f"{far_steps} {unit} apart"
     )
 
 

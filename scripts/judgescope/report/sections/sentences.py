@@ -292,7 +292,7 @@ def number(claim: ReportedClaim) -> str:
     gap = against_rater(claim)
     if gap is None:
         return text
-    text += f"; against one more rater {figures(gap)}"
+    text += f"; difference from one more rater {figures(gap)}"
     if claim.outcome == Outcome.BETTER:
         text += f", {beside_rater(claim, gap)}"
     return text

@@ -199,7 +199,7 @@ def rating_predictions(scores: Floats, people: Floats, source: Codes) -> Floats:
     """
     n_sources = int(source.max(initial=-1)) + 1
     predictions = np.full(scores.shape, np.nan)
-    for at, x in enumerate(scores):
+    for judge, x in enumerate(scores):
         both = np.isfinite(x + people)
         shift = 0.0
         if both.any():
@@ -219,7 +219,7 @@ def rating_predictions(scores: Floats, people: Floats, source: Codes) -> Floats:
         varies = spread > 1e-9 * np.maximum(1.0, n * sxx)
         slope = quotient(n * sxy - sx * sy, np.where(varies, spread, np.nan))
         level = quotient(sy - slope * sx, n)
-        predictions[at] = level[source] + slope[source] * parts[1]
+        predictions[judge] = level[source] + slope[source] * parts[1]
     return predictions
 
 

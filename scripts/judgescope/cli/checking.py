@@ -1,10 +1,12 @@
-"""A check of a finished study in this process, without Snakemake."""
+"""A check of a study: of a finished one in this process, without Snakemake."""
 
 import io
 import os
+from collections.abc import Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
 
+from judgescope.cli import context, finished
 from judgescope.cli.context import study_content
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import HOME
@@ -13,6 +15,21 @@ from judgescope.plan.code import unhashed
 from judgescope.plan.guard import check_before_jobs, export_places
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import study as study_specs
+
+
+def check_study(study: Path | None, passed: Sequence[str]) -> int:
+    """Check a study, in this process if nothing has changed since Snakemake has made
+    what the check reads; return the exit status.
+    """
+    file = study or context.demo()
+    if finished.goal_of("check", passed):
+        name = context.results_folder(study).name
+        if finished.shown_lines(file, name, "check") is not None:
+            report = report_of_check(file)
+            if report is not None:
+                print(report, end="", flush=True)
+                return 0
+    return context.snakemake(study, "check", passed)
 
 
 def report_of_check(study: Path) -> str | None:

@@ -513,33 +513,16 @@ def check(args: argparse.Namespace) -> int:
             got="--write without --probe",
             todo="add --probe",
         )
+    from judgescope.cli.checking import check_study  # `audit` checks no study
+
     # The card is checked before Snakemake reads it.
     context.results_folder(args.study, args.passed)
-    status = _checked(args.study, args.passed)
+    status = check_study(args.study, args.passed)
     if status or not args.probe:
         return status
     from judgescope.cli.probe import probe_study
 
     return probe_study(args.study, args.passed, write=args.write)
-
-
-def _checked(study: Path | None, passed: Sequence[str]) -> int:
-    """Check a study, in this process if nothing has changed since Snakemake has made
-    what the check reads; return the exit status.
-    """
-    from judgescope.cli import finished
-
-    file = study or context.demo()
-    if finished.goal_of("check", passed):
-        name = context.results_folder(study).name
-        if finished.shown_lines(file, name, "check") is not None:
-            from judgescope.cli.checking import report_of_check
-
-            report = report_of_check(file)
-            if report is not None:
-                print(report, end="", flush=True)
-                return 0
-    return snakemake(study, "check", passed)
 
 
 def draft(args: argparse.Namespace) -> int:

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from judgescope.core.errors import UserError, UserErrors
+from judgescope.core.errors import UserError
 from judgescope.core.names import ORIGINAL, folded, slugs
 from judgescope.data.files import RoleFiles
 from judgescope.data.rated import (
@@ -25,6 +25,7 @@ from judgescope.data.rated import (
     Rating,
     SourcePart,
 )
+from judgescope.data.row_faults import RowFaults
 from judgescope.data.rows import FileRow, pick, read_rows, word_of
 from judgescope.data.wording import (
     NO_WORDS,
@@ -35,9 +36,9 @@ from judgescope.data.wording import (
     blank,
     counted,
     distinguishable,
+    length_notices,
     no_text,
     numbered,
-    rows_of,
     without_folders,
 )
 from judgescope.schema.cards import Dataset, RatedAspect
@@ -87,7 +88,7 @@ class Draft:
             tuple[TextKey, TextKey, str, str], tuple[Location, float]
         ] = {}
         self._missing: dict[tuple[str, str], list[Location]] = {}
-        self._faults: dict[tuple[str, ...], tuple[UserError, list[Location]]] = {}
+        self._faults = RowFaults()
         self._odd: dict[tuple[str, str], list[Location]] = {}
         self._numbers: dict[str, int] = {}
         self._spelled: dict[tuple[str, str], str] = {}
@@ -545,34 +546,20 @@ class Draft:
         their rows.
         """
         about = ", ".join(dict.fromkeys(filter(None, [self.part, about])))
-        key = (what, about, "" if alike else repr(got), self.location.file)
-        if key not in self._faults:
-            error = UserError(what, where=about, got=got, allowed=allowed, todo=todo)
-            self._faults[key] = (error, [])
-        self._faults[key][1].extend([also, self.location] if also else [self.location])
+        locations = [also, self.location] if also else [self.location]
+        self._faults.add(
+            what,
+            about,
+            locations,
+            got=got,
+            allowed=allowed,
+            todo=todo,
+            alike=alike,
+        )
 
-    def check(self, n_shown: int = 20) -> None:
-        """Raise UserErrors with all faults so far, if there are any.
-
-        Of too many, those that differ only in their values become one error with all
-        their rows.
-        """
-        faults = list(self._faults.values())
-        if len(faults) > n_shown:
-            alike: dict[tuple[str, ...], tuple[UserError, list[Location]]] = {}
-            for (what, about, _, file), (error, locations) in self._faults.items():
-                alike.setdefault((what, about, file), (error, []))[1].extend(locations)
-            faults = list(alike.values())
-        errors = []
-        for error, locations in faults[:n_shown]:
-            error.where = ", ".join(filter(None, [rows_of(locations), error.where]))
-            errors.append(error)
-        if more := len(faults) - len(errors):
-            last = rows_of(faults[-1][1])
-            rest = UserError(f"… and {more} more problems", where=f"up to {last}")
-            errors.append(rest)
-        if errors:
-            raise UserErrors(errors)
+    def check(self) -> None:
+        """Raise UserErrors with all faults so far, if there are any."""
+        self._faults.check()
 
     def _notices(self) -> Iterator[str]:
         for (kind, first, name), locations in sorted(self._respelled.items()):
@@ -588,7 +575,7 @@ class Draft:
                 f"{counted(len(locations), 'rating')} of {aspect} missing: "
                 f"{without_folders(locations)}"
             )
-        yield from self._length_notices()
+        yield from length_notices(self._lengths.values())
         unused = self._unused_items()
         if unused and self.card.has_systems:
             count = counted(len(unused), "item")
@@ -598,20 +585,3 @@ class Draft:
         """Return the names of items without a text."""
         used = {item for item, _ in self._outputs}
         return [name for name in self._items if name not in used]
-
-    def _length_notices(self) -> Iterator[str]:
-        """Yield how many texts have no length, and whether all have the same one."""
-        missing = []
-        for at, length in self._lengths.values():
-            if length is None:
-                missing.append(at)
-        if missing:
-            yield (
-                f"{counted(len(missing), 'text')} without a length, left out of "
-                f"comparisons with length: {without_folders(missing)}"
-            )
-        lengths = {length for _, length in self._lengths.values() if length is not None}
-        if self._lengths and not lengths:
-            yield "no text has a length: length is not tested"
-        if len(self._lengths) > 1 and len(lengths) == 1:
-            yield f"all texts have the length {min(lengths):g}: length is not tested"

@@ -3,6 +3,7 @@
 import math
 import re
 import unicodedata
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
@@ -150,3 +151,30 @@ def blank(value: object) -> bool:
     if value is None:
         return True
     return isinstance(value, str) and not value.strip()
+
+
+def length_notices(lengths: Iterable[tuple[Location, float | None]]) -> Iterator[str]:
+    """Yield how many texts have no length, and whether all have the same one.
+
+    >>> row = Location("texts.csv", 2)
+    >>> list(length_notices([(row, 3.0), (row, 3.0)]))
+    ['all texts have the length 3: length is not tested']
+    """
+    count = 0
+    missing = []
+    known = set()
+    for location, length in lengths:
+        count += 1
+        if length is None:
+            missing.append(location)
+        else:
+            known.add(length)
+    if missing:
+        yield (
+            f"{counted(len(missing), 'text')} without a length, left out of "
+            f"comparisons with length: {without_folders(missing)}"
+        )
+    if count and not known:
+        yield "no text has a length: length is not tested"
+    if count > 1 and len(known) == 1:
+        yield f"all texts have the length {min(known):g}: length is not tested"

@@ -168,9 +168,7 @@ class EvaluationData:
         total = len(self.item_order)
         if given == total:
             return ""
-        both = ""
-        if len(judges) > 1:
-            both = " that all these judges receive"
+        both = " that all these judges receive" if len(judges) > 1 else ""
         return f"computed on a share of the items{both}: {given} of {total}"
 
     def target_set(self, perturbation: str) -> "TargetSet":
@@ -249,8 +247,7 @@ class EvaluationData:
                 total += n
                 if status != NOT_PLANNED or rule == NO_RECORDED_VALUE:
                     planned += n
-                if status == "ok":
-                    scored += n
+                scored += n if status == "ok" else 0
         lost = (planned - scored) / planned if planned else 0.0
         return lost, planned == total
 
@@ -430,10 +427,7 @@ class EvaluationData:
             "v": __version__,
             "with": ",".join(self.spec.add_ons) or None,
         }
-        known = []
-        for name, part in parts.items():
-            if part is not None:
-                known.append(f"{name}:{part}")
+        known = [f"{name}:{part}" for name, part in parts.items() if part is not None]
         signature = "|".join(known)
         self._signatures[key] = signature
         return signature
@@ -541,9 +535,7 @@ class TargetSet:
         known = self.lengths[np.isfinite(self.lengths)]
         if not known.size:
             return REASONS.no_lengths
-        if np.ptp(known) == 0:
-            return REASONS.constant_length
-        return ""
+        return REASONS.constant_length if np.ptp(known) == 0 else ""
 
     def is_given(self, *judges: str) -> Flags:
         """Return which targets are of items that each of some judges was given."""
@@ -583,9 +575,7 @@ class TargetSet:
         key = ("", split(aspect)[0])  # no judge: people
         if key not in self._arrays:
             raters = self.study.human_ratings.get(key[1], {})
-            rows = []
-            for name in sorted(raters):
-                rows.append(raters[name].aligned(self._ids))
+            rows = [raters[name].aligned(self._ids) for name in sorted(raters)]
             self._arrays[key] = np.reshape(rows, (len(rows), len(self.rows)))
         return self._arrays[key].copy()
 

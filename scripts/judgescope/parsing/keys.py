@@ -251,17 +251,12 @@ def rank_of(names: tuple[str, ...], nouns: frozenset[str]) -> Rank:
         return Rank.NEVER  # `winner_score`
     noun = any(word in nouns for word in words)
     loose = any(word in _VERDICTS for word in words)
-    kept = []
-    for word in words:
-        if word not in nouns and word not in _NEUTRAL:
-            kept.append(word)
+    kept = [word for word in words if word not in nouns and word not in _NEUTRAL]
     if any(word in _NEVER and word not in nouns for word in kept):
         return Rank.NEVER
     if any(word in _FINAL for word in kept):
         rest = [word for word in kept if word not in _FINAL]
-        if len(rest) > 1:
-            return Rank.PART
-        return Rank.FINAL
+        return Rank.PART if len(rest) > 1 else Rank.FINAL
     if any(word in _TOTAL for word in kept):
         return Rank.TOTAL
     kept = [word for word in kept if word not in _VERDICTS]
@@ -269,9 +264,7 @@ def rank_of(names: tuple[str, ...], nouns: frozenset[str]) -> Rank:
         return Rank.PART
     if noun:
         return Rank.EXACT
-    if loose or words:
-        return Rank.LOOSE
-    return Rank.PART
+    return Rank.LOOSE if loose or words else Rank.PART
 
 
 class Statement(NamedTuple):
@@ -340,9 +333,7 @@ def _name_of_whole(entry: object) -> str | None:
     for key in NAMES_OF_PARTS:
         name = entry.get(key)
         if isinstance(name, str) and len(name) <= longest_name:
-            if rank_of((name,), NUMBERS) is Rank.FINAL:
-                return name
-            return None
+            return name if rank_of((name,), NUMBERS) is Rank.FINAL else None
     return None
 
 
@@ -379,9 +370,7 @@ def _call(value: Mapping[str, object]) -> object | None:
         return {}
     if isinstance(inner, str):
         return parsed_text(inner) or {}
-    if isinstance(inner, dict | list):
-        return inner
-    return None
+    return inner if isinstance(inner, dict | list) else None
 
 
 SEVERAL: Final = "several_parts"
@@ -444,9 +433,7 @@ def chosen(
     if best is Rank.TOTAL and any(map(_is_share, statements)):
         return candidates[-1][0], Judgment("unparsed", SEVERAL)
     if best is Rank.NEVER:  # parts off the scale
-        if len(candidates) == 1:
-            return candidates[0]
-        return None
+        return candidates[0] if len(candidates) == 1 else None
     return _agreed(candidates, spoken=about, parts=best is Rank.PART)
 
 
@@ -459,10 +446,7 @@ def _numbered_names(statements: list[Statement]) -> frozenset[tuple[str, ...]]:
 
     `{"model_a_score": 4, "model_b_score": 2}`, `{"score_1": 4, "score_2": 4}`
     """
-    numbered = []
-    for each in statements:
-        if _without_numbers(each.names):
-            numbered.append(each.names)
+    numbered = [each.names for each in statements if _without_numbers(each.names)]
     if len(numbered) < 2:
         return frozenset()
     alike: dict[tuple[str, ...] | None, set[tuple[str, ...]]] = {}
@@ -518,9 +502,7 @@ def _whole_number(value: object) -> int | None:
     """Return the whole number that a value is, None for another value."""
     if isinstance(value, str):
         digits = re.match(r"\W{0,4}(\d{1,4})\b(?![.,]\d|\s?[/%])", value)
-        if digits:
-            return int(digits[1])
-        return None
+        return int(digits[1]) if digits else None
     if isinstance(value, bool) or not isinstance(value, int):
         return None
     return value
@@ -561,11 +543,9 @@ def _is_share(statement: Statement) -> bool:
 
 
 def _is_sentence(value: object) -> bool:
-    if isinstance(value, dict | list):
-        return True
-    if not isinstance(value, str):
-        return False
-    return value.strip().count(" ") > 1
+    return isinstance(value, dict | list) or (
+        isinstance(value, str) and value.strip().count(" ") > 1
+    )
 
 
 def is_bare(name: str, nouns: frozenset[str]) -> bool:
@@ -610,10 +590,7 @@ def _agreed(
     if parts:
         return last, Judgment("unparsed", SEVERAL)
     if len(set(by_name.values())) > 1:
-        strong = []
-        for pair in stated:
-            if not _is_weak(*pair):
-                strong.append(pair)
+        strong = [pair for pair in stated if not _is_weak(*pair)]
         if len(strong) < len(stated) and strong:
             return _agreed(strong, spoken=spoken, parts=parts)
         return last, Judgment("unparsed", CONTRADICTION)

@@ -11,7 +11,7 @@ from pathlib import Path
 from textwrap import wrap
 
 from judgescope.cli.context import INTERRUPTED
-from judgescope.cli.init import cards, flags
+from judgescope.cli.init import card_paths, cards, flags
 from judgescope.cli.init.cards import NewCards, StudyDraft
 from judgescope.cli.init.column_values import scale as scale_of
 from judgescope.cli.init.exports import opened
@@ -93,11 +93,12 @@ def begin(args: argparse.Namespace, ask: AskPerson | None) -> int:
     if ask is not None and ask("write the cards? [yes]: ").strip().lower() not in yes:
         print("Nothing was written.")
         return 1
-    is_new_folder = not cards.CONFIG.exists()
+    is_new_folder = not card_paths.CONFIG.exists()
     for path in cards.write(draft, new, _comments(draft)):
         print(f"written: {path}")
     if is_new_folder:
-        for path in write_beside_study(Path(), cards.card_path("study", draft.study)):
+        study_file = card_paths.card_path("study", draft.study)
+        for path in write_beside_study(Path(), study_file):
             print(f"written: {path}")
     if write_snakefile(Path()):
         print("written: Snakefile")
@@ -106,7 +107,7 @@ def begin(args: argparse.Namespace, ask: AskPerson | None) -> int:
         from judgescope.cli.probe import probe_study
 
         print(flush=True)
-        status = probe_study(cards.card_path("study", draft.study), [], write=True)
+        status = probe_study(card_paths.card_path("study", draft.study), [], write=True)
     print("\n".join(_next_steps(draft)))
     return status
 
@@ -143,7 +144,7 @@ def _comments(draft: StudyDraft) -> Iterator[str]:
 
 
 def _draft(args: argparse.Namespace) -> StudyDraft:
-    card_files = Cards([cards.CONFIG, HOME / "config"])
+    card_files = Cards([card_paths.CONFIG, HOME / "config"])
     return flags.draft_of(args, opened(args.file, card_files, TableSource.of(args)))
 
 
@@ -167,7 +168,7 @@ def _read(draft: StudyDraft) -> tuple[StudyDraft, NewCards, DatasetContent]:
 
     Raises UserError or UserErrors if they cannot be used.
     """
-    cards.new_study(draft.study)
+    card_paths.new_study(draft.study)
     draft = flags.completed(draft)
     flags.check_complete(draft)
     table, columns = draft.table.readable(draft.columns)
@@ -340,7 +341,7 @@ def _in_brackets(parts: Sequence[str]) -> str:
 
 
 def _next_steps(draft: StudyDraft) -> Iterator[str]:
-    study = cards.card_path("study", draft.study)
+    study = card_paths.card_path("study", draft.study)
     endpoint = draft.endpoint
     judged = draft.judges or draft.columns.judges or draft.replies or draft.function
     if endpoint is None and not judged:

@@ -16,6 +16,7 @@ from typing import Any
 from unicodedata import normalize
 
 from judgescope.cli.commands import NOT_STATED
+from judgescope.cli.init.card_paths import CONFIG, card_path
 from judgescope.cli.init.column_values import columns_of
 from judgescope.cli.init.endpoint import EndpointDraft
 from judgescope.cli.init.functions import function_cards
@@ -37,9 +38,6 @@ from judgescope.schema.cards import FOLDERS
 from judgescope.schema.cards.columns import part_name
 from judgescope.schema.loading import Cards, write_new_card
 
-CONFIG = Path("config")
-STUDIES = "studies"
-RESULTS = Path("results")
 SEED = 1
 """The seed of a study that `init` writes, and of an audit."""
 CardContent = dict[str, Any]
@@ -432,38 +430,6 @@ def _choices(guess: Guess) -> dict[str, list[str]]:
         if new:
             choices[name] = new
     return choices
-
-
-def card_path(kind: str, name: str) -> Path:
-    """Return the file of a card, below the working directory."""
-    return CONFIG / (STUDIES if kind == "study" else FOLDERS[kind]) / f"{name}.yaml"
-
-
-def new_study(name: str) -> str:
-    """Return a name as a study's id; UserError if a card, a study or results already
-    use it.
-    """
-    name = slug(name)
-    named = re.compile(rf"^study:\s*['\"]?{re.escape(name)}['\"]?\s*(#.*)?$", re.M)
-    results = RESULTS / name
-    taken = []
-    for path in (card_path("study", name), card_path("dataset", name), results):
-        if path.exists():
-            taken.append(path)
-    files = [*sorted(CONFIG.glob("*.yaml")), *sorted((CONFIG / STUDIES).glob("*.yaml"))]
-    for path in files:
-        if named.search(path.read_text("utf-8", errors="replace")):
-            taken.append(path)
-    if taken:
-        what = "results" if taken[0] == results else "a card"
-        verb = "exist" if taken[0] == results else "exists"
-        raise UserError(
-            f"{what} with this name already {verb}",
-            where=str(taken[0]),
-            got=name,
-            todo="choose another name: --study NAME",
-        )
-    return name
 
 
 def _cell(cell: object) -> object:

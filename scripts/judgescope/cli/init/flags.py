@@ -13,10 +13,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from judgescope.cli.init.card_paths import new_study
 from judgescope.cli.init.cards import (
     RepliesFile,
     StudyDraft,
-    new_study,
     with_readable_ids,
 )
 from judgescope.cli.init.column_checks import (

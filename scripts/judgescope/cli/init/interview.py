@@ -13,7 +13,8 @@ from itertools import chain
 from typing import Any
 
 from judgescope.cli.init import flags
-from judgescope.cli.init.cards import StudyDraft, new_study
+from judgescope.cli.init.card_paths import new_study
+from judgescope.cli.init.cards import StudyDraft
 from judgescope.cli.init.column_checks import NO_COLUMN, check_numbers
 from judgescope.cli.init.endpoint import (
     ACCESS,

@@ -25,8 +25,6 @@ STATED: Final = "stated"
 """The rule of a choice that a sentence states."""
 _CONTRADICTION: Final = "contradiction"
 _SENTENCE = re.compile(r"(?P<words>(?:[^.!?;\n]|\.(?=\.|\w))+)(?P<mark>[.!?;\n]|\Z)")
-_MANY: Final = 30
-"""How many sentences at the start and at the end of a long reply are read."""
 
 
 class _Sentence(NamedTuple):
@@ -95,9 +93,11 @@ def _sentences(folded: str) -> list[_Sentence]:
             is_closed = bool(match["mark"])
             end = match.end("words")
             sentences.append(_Sentence(kept, is_closed, match.start(), end))
-    if len(sentences) <= 2 * _MANY:
+    # of a longer reply the first and the last ones
+    many = 30
+    if len(sentences) <= 2 * many:
         return sentences
-    return sentences[:_MANY] + sentences[-_MANY:]
+    return sentences[:many] + sentences[-many:]
 
 
 _TURNS = re.compile(r",?\s(?:but|yet|so|therefore|thus|hence|and so)\s|,\sand\s")
@@ -105,15 +105,15 @@ _A_SIDE = rf"(?:the (?:first|second|other|former|latter)|(?:the )?{TEXT} [ab12]|
 _SPLICED = re.compile(rf"(?P<left>{_A_SIDE}[^,]*), (?P<right>{_A_SIDE}.*)")
 """Two statements of a side each: `the first is better, the second is too long`."""
 _PRAISE = re.compile(r"\b(?:better|best|stronger|superior|preferable|wins)\b")
-_ONLY_PARTLY = re.compile(
-    r"\b(?:only|just|mostly|not) (?:in|on|for|at|when|if|as|with)\b|\balone\b"
-)
 
 
 def _stated_side(sentence: _Sentence) -> str | None:
     """The side that a sentence states, `contradiction` for two, None for none."""
     words = sentence.words
-    if _ONLY_PARTLY.search(words):
+    only_partly = (
+        r"\b(?:only|just|mostly|not) (?:in|on|for|at|when|if|as|with)\b|\balone\b"
+    )
+    if re.search(only_partly, words):
         return None
     sides = []
     for clause in [words, *_clauses(words)]:
@@ -159,25 +159,31 @@ _LEADS_IN = re.compile(
 _I_SAY = re.compile(
     r"(?:i|we)(?:'d| would)? (?:say|think|believe|feel|find|conclude)(?: that)? "
 )
-_DEGREES = re.compile(
-    r"(?:,? \b(?:clearly|definitely|slightly|arguably|probably|simply|really|marginally"
-    r"|narrowly|easily|undoubtedly|certainly|significantly|considerably|noticeably"
-    r"|somewhat|much|far|decidedly|obviously|a bit|a little|a tad|by far|overall"
-    r"|in my (?:view|opinion|judge?ment|book)|for me|to me|here|hands down|on balance"
-    r"|without (?:a )?doubt|no doubt|all things considered|of the two|between the two"
-    r"|therefore|thus|hence|then|accordingly|i'm afraid|i think|i believe|in the end"
-    r"|this (?:one|time|comparison)|(?:but )?only just|(?:if )?only barely"
-    r"|by (?:a |an )?(?:[a-z]+ )?(?:hair|nose|whisker|mile|margin|bit)))\b,?"
+_OMITTED: Final = (
+    # the reason: `, since it cites the law`
+    re.compile(
+        r",? \b(?:because|since|as (?:it|its|the|this|they|both)|due to|owing to"
+        r"|thanks to|given|for (?:its|the|being)|mainly|mostly|largely|primarily|chiefly"
+        r"|which|though|although|even though|while|whereas|despite)(?:\s.*)?\Z"
+    ),
+    # adverbs and asides: `clearly`, `in my view`, `by a hair`
+    re.compile(
+        r"(?:,? \b(?:clearly|definitely|slightly|arguably|probably|simply|really"
+        r"|marginally|narrowly|easily|undoubtedly|certainly|significantly|considerably"
+        r"|noticeably|somewhat|much|far|decidedly|obviously|a bit|a little|a tad"
+        r"|by far|overall|in my (?:view|opinion|judge?ment|book)|for me|to me|here"
+        r"|hands down|on balance|without (?:a )?doubt|no doubt|all things considered"
+        r"|of the two|between the two|therefore|thus|hence|then|accordingly|i'm afraid"
+        r"|i think|i believe|in the end|this (?:one|time|comparison)"
+        r"|(?:but )?only just|(?:if )?only barely"
+        r"|by (?:a |an )?(?:[a-z]+ )?(?:hair|nose|whisker|mile|margin|bit)))\b,?"
+    ),
+    re.compile(
+        r"\A(?:clearly|definitely|probably|arguably|slightly|certainly|undoubtedly"
+        r"|obviously),? "
+    ),
 )
-_ADVERB_FIRST = re.compile(
-    r"(?:clearly|definitely|probably|arguably|slightly|certainly|undoubtedly"
-    r"|obviously),? "
-)
-_REASON = re.compile(
-    r",? \b(?:because|since|as (?:it|its|the|this|they|both)|due to|owing to|thanks to"
-    r"|given|for (?:its|the|being)|(?:mainly|mostly|largely|primarily|chiefly)"
-    r"|which|though|although|even though|while|whereas|despite)(?:\s.*)?\Z"
-)
+"""What is removed from a clause, in this order."""
 _BEHIND_COLON = re.compile(r": (?!in |on |for |only |as |at |\d).*\Z")
 
 
@@ -191,11 +197,11 @@ def _clause_side(clause: str, is_closed: bool) -> str | None:
     foreign = foreign_statement(plain)
     if foreign is not None:
         return foreign
-    statement = _REASON.sub("", plain)
+    statement = plain
+    for omitted in _OMITTED:
+        statement = omitted.sub("", statement)
     if '"' in statement:
         return None
-    statement = _DEGREES.sub("", statement)
-    statement = _ADVERB_FIRST.sub("", statement, count=1)
     statement = statement.strip(_EDGES)
     said = _I_SAY.sub("", statement, count=1)
     side = _side_of_statement(statement) or _side_of_statement(said)

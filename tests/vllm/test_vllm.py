@@ -235,7 +235,10 @@ def test_after_kill_9_only_the_missing_is_asked_for(
     )
 
 
-SERVED = [("tiny", "tiny-served"), ("tuned", "tuned-served")]
+SERVED = [
+    ("tiny", "tiny-served"),
+    pytest.param("tuned", "tuned-served", marks=pytest.mark.long(70)),
+]
 
 
 @pytest.mark.parametrize(("local", "other"), SERVED)

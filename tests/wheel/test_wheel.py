@@ -390,6 +390,7 @@ def test_the_tests_of_the_conda_recipe_pass(base: Installed) -> None:
         base.run(*shlex.split(command))
 
 
+@pytest.mark.long(90)
 @pytest.mark.xdist_group("container")
 def test_the_container_installs_the_wheel(wheel: Path, tmp_path: Path) -> None:
     """Its RUN lines, in a new environment: images are not built here."""

@@ -5,7 +5,6 @@ own.
 import ast
 import importlib.util
 import os
-import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -190,21 +189,6 @@ def test_a_shallow_clone_fails_with_a_single_sentence(checkout: Path) -> None:
     assert done.stdout == (
         "CI needs the whole history, and this clone is shallow: git fetch --unshallow\n"
     )
-
-
-def test_a_long_test_has_its_mark_in_its_own_file() -> None:
-    """`make test-long` collects the files in which a mark is written, and no others."""
-    tests = HOME / "tests"
-    shared = [*tests.rglob("conftest.py"), *(tests / "support").rglob("*.py")]
-    marked = [path for path in shared if "mark.long" in path.read_text("utf-8")]
-    assert len(shared) > 50 and not marked
-    makefile = (HOME / "Makefile").read_text("utf-8")
-    pattern = re.search(
-        r"^LONG = .*-rlE '(.*)' tests --include='test_\*.py'\)$", makefile, re.M
-    )
-    assert pattern is not None
-    for mark in ("@pytest.mark.long(60)", "pytestmark = pytest.mark.simulation"):
-        assert re.search(pattern[1], mark)
 
 
 # ---- time limits ---------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import cache
 from typing import Any
 
 import pytest
@@ -49,6 +50,7 @@ def test_a_form_prints_every_part_under_its_name(form: str) -> None:
         assert re.search(heading, prompt, re.MULTILINE)
 
 
+@cache
 def shipped_words() -> dict[str, TaskWords]:
     """Return the words of every shipped dataset, by its id."""
     tasks, cards = read_tasks([CONFIG]), Cards([CONFIG])
@@ -59,8 +61,10 @@ def shipped_words() -> dict[str, TaskWords]:
     return words
 
 
-def shipped_parts(name: str, words: TaskWords) -> list[SourcePart]:
+@cache
+def shipped_parts(name: str) -> list[SourcePart]:
     """Return sample parts of a dataset's source under the names of its card."""
+    words = shipped_words()[name]
     card = read_card("dataset", CONFIG / "datasets" / f"{name}.yaml")
     names = card.columns.part_names(words.part) if card.columns else []
     return [SourcePart(each, f"THE TEXT OF {each}") for each in names or [words.part]]
@@ -69,7 +73,7 @@ def shipped_parts(name: str, words: TaskWords) -> list[SourcePart]:
 @pytest.mark.parametrize("form", PLAIN)
 def test_a_form_names_kind_and_parts_of_every_shipped_dataset(form: str) -> None:
     for name, words in shipped_words().items():
-        parts = shipped_parts(name, words)
+        parts = shipped_parts(name)
         fields = words.model_dump(exclude={"part"})
         prompt = filled(form, parts, **fields)
         named = [words.noun, words.kind, words.write]

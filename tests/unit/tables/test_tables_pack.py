@@ -6,6 +6,7 @@ import csv
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,12 @@ from judgescope.core.errors import UserError, UserErrors
 from judgescope.schema.loading import Cards
 from running import HOME
 from tables_pack import CASES, FOLDER
+
+
+@cache
+def read_original(name: str) -> StudyDraft | None:
+    """Return what an audit reads of a table of the pack; nothing changes it."""
+    return read(FOLDER / name)
 
 
 def read(file: Path) -> StudyDraft | None:
@@ -105,7 +112,7 @@ def _in_other_case(name: str, case: Callable[[str], str]) -> str:
 
 def check_shuffled(file: str, draws: range, folder: Path) -> None:
     """Fail if another order of a table has other roles."""
-    draft = read(FOLDER / file)
+    draft = read_original(file)
     table = PlainTable.of(FOLDER / file)
     # Keys of an export are exact, and its further columns may be parts of the source.
     exact = opened(FOLDER / file, Cards([])).known is not None
@@ -130,19 +137,19 @@ def _without_covariates(draft: StudyDraft) -> tuple[object, ...]:
 def test_the_order_of_rows_and_columns_changes_no_role(
     file: str, tmp_path: Path
 ) -> None:
-    check_shuffled(file, range(3), tmp_path)
+    check_shuffled(file, range(1), tmp_path)
 
 
-@pytest.mark.long(4)
+@pytest.mark.long(3)
 @pytest.mark.parametrize("file", PLAIN_FILES)
 def test_no_order_of_rows_and_columns_changes_a_role(file: str, tmp_path: Path) -> None:
-    check_shuffled(file, range(3, 200), tmp_path)
+    check_shuffled(file, range(1, 60), tmp_path)
 
 
 @pytest.mark.parametrize("file", [name for name in CASES if "replies" not in name])
 def test_init_reads_the_same_roles_as_audit(file: str) -> None:
     """Except that `init` leaves replies of a judge to its option `--recorded`."""
-    draft = read(FOLDER / file)
+    draft = read_original(file)
     if draft is None:
         assert "3" in CASES[file]["exit"].split("|")
         return

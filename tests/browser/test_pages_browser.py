@@ -187,17 +187,22 @@ def test_a_page_needs_nothing_else_and_fits_every_device(
 
 
 @pages.needs_axe
-def test_a_page_can_be_read_by_all(window: Browser, page: Path, name: str) -> None:
+@pytest.mark.parametrize("turn", [0, pytest.param(1, marks=pytest.mark.long(35))])
+def test_a_page_can_be_read_by_all(
+    window: Browser, page: Path, name: str, turn: int
+) -> None:
+    """Pages take turns on a phone and a desktop: each is read on one of them."""
     folded = not name.startswith("demo")  # in thousands of cells it would take minutes
-    for width, dark in ((pages.PHONE, False), (pages.DESKTOP, True)):
-        window.show(width, dark=dark)
-        window.open(page)
-        if folded:
-            window.value(
-                "for (const one of document.querySelectorAll('details')) one.open = "
-                "true"
-            )
-        assert pages.violations(window) == []
+    devices = ((pages.PHONE, False), (pages.DESKTOP, True))
+    names = [*MADE, *(f"demo-{each}".replace("/", "-") for each in RUN)]
+    width, dark = devices[(names.index(name) + turn) % 2]
+    window.show(width, dark=dark)
+    window.open(page)
+    if folded:
+        window.value(
+            "for (const one of document.querySelectorAll('details')) one.open = true"
+        )
+    assert pages.violations(window) == []
 
 
 def test_the_tab_key_reaches_every_control(window: Browser, page: Path) -> None:

@@ -59,11 +59,14 @@ def test_every_link_of_the_site_leads_to_a_file() -> None:
 @needs_browser
 @pytest.mark.heavy
 @pages.needs_axe
-def test_the_site_can_be_read_by_all_on_every_device(tmp_path: Path) -> None:
+@pytest.mark.parametrize("turn", [0, pytest.param(1, marks=pytest.mark.long(20))])
+def test_the_site_can_be_read_by_all_on_every_device(tmp_path: Path, turn: int) -> None:
+    """Pages take turns on a phone and a desktop: each is read on one of them."""
+    devices = ((pages.PHONE, False), (pages.DESKTOP, True))
     with browser(tmp_path / "browser") as window:
-        for page in SHOWN:
-            for width, dark in ((pages.PHONE, False), (pages.DESKTOP, True)):
-                window.show(width, dark=dark)
-                window.open(SITE / f"{page}.html")
-                pages.fits(window)
-                assert pages.violations(window) == [], (page, width)
+        for number, page in enumerate(SHOWN):
+            width, dark = devices[(number + turn) % 2]
+            window.show(width, dark=dark)
+            window.open(SITE / f"{page}.html")
+            pages.fits(window)
+            assert pages.violations(window) == [], (page, width)

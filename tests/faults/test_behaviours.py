@@ -24,7 +24,7 @@ def test_enough_behaviours_are_tried_each_by_its_name() -> None:
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("concurrency", [1, 4])
+@pytest.mark.parametrize("concurrency", [pytest.param(1, marks=pytest.mark.long(1)), 4])
 @pytest.mark.parametrize("behaviour", BEHAVIOURS, ids=lambda each: each.name)
 def test_it_is_survived(behaviour: Behaviour, concurrency: int, tmp_path: Path) -> None:
     if behaviour.tls and shutil.which("openssl") is None:

@@ -61,6 +61,7 @@ def test_a_file_is_where_the_results_belong(life: Life) -> None:
     result_path(life).parent.unlink()
 
 
+@pytest.mark.long(80)
 def test_nobody_may_write_to_the_results(life: Life) -> None:
     result_path(life).mkdir(parents=True, mode=0o555)
     fails = life.fails(preexec_fn=bound)
@@ -69,6 +70,7 @@ def test_nobody_may_write_to_the_results(life: Life) -> None:
     result_path(life).chmod(0o755)
 
 
+@pytest.mark.long(80)
 def test_the_data_come_from_a_machine_whose_clock_is_ahead(life: Life) -> None:
     """The ratings cannot be read; texts are asked about all the same."""
     data = life.study.folder / DATA["data"]
@@ -86,6 +88,7 @@ MOUNTED = 'mount -t tmpfs -o size=4k none "$0" && exec "$@"'
 """A shell's words: a small disk in the place of a folder, and then a command."""
 
 
+@pytest.mark.long(80)
 def test_the_disk_of_the_store_is_full(life: Life, tmp_path: Path) -> None:
     """Nothing is asked that could not be kept."""
     small = ["unshare", "-rm", "sh", "-c", MOUNTED]
@@ -337,6 +340,7 @@ def test_a_signal_to_the_group_ends_the_run_and_its_number_is_the_status(
     asks_only_the_rest(study, pace)
 
 
+@pytest.mark.long(7)
 def test_sigterm_to_every_process_twice_is_a_single_wish(study: AskedStudy) -> None:
     """As a service manager and a cluster send it; `timeout` sends it to the command
     twice.
@@ -351,6 +355,7 @@ def test_sigterm_to_every_process_twice_is_a_single_wish(study: AskedStudy) -> N
     assert study.journalled() == len(study.endpoint.asked) < TEXTS
 
 
+@pytest.mark.long(8)
 def test_a_command_that_is_killed_leaves_nothing_that_asks(
     study: AskedStudy, pace: Pace
 ) -> None:
@@ -388,6 +393,7 @@ def test_what_is_not_answered_is_counted_as_what_may_be_billed(
     assert study.journalled() == sent - CONCURRENCY
 
 
+@pytest.mark.long(19)
 def test_no_lock_is_taken_away_from_a_run_that_lives(
     study: AskedStudy, pace: Pace
 ) -> None:

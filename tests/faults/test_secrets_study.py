@@ -123,6 +123,7 @@ def printed_by(folder: Path, name: str) -> str:
     return (folder / "said" / f"{name}.txt").read_text(encoding="utf-8")
 
 
+@pytest.mark.long(30)
 def test_a_study_through_all_faults_leaves_no_key_behind(
     run: tuple[Path, dict[str, Any]],
 ) -> None:
@@ -163,6 +164,7 @@ def test_a_study_through_all_faults_leaves_no_key_behind(
     assert all((folder / location).exists() for location in places)
 
 
+@pytest.mark.long(30)
 def test_nobody_but_the_endpoint_is_spoken_to(run: tuple[Path, dict[str, Any]]) -> None:
     """By the kernel where it lets us; by Python, which notes each try, everywhere."""
     folder, result = run

@@ -92,6 +92,7 @@ def test_the_later_study_waits_for_common_replies_and_requests_the_others(
     assert all(name.isdigit() for name in left)
 
 
+@pytest.mark.long(8)
 @pytest.mark.heavy
 def test_after_a_kill_the_other_study_requests_only_what_is_missing(
     tmp_path: Path, endpoint: Endpoint, gate: Gate

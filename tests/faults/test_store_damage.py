@@ -66,6 +66,7 @@ def test_changed_byte_of_a_journal_misreads_no_reply_and_its_line_is_named(
         assert f"{path}:{line}" in error.value.where, at
 
 
+@pytest.mark.long(8)
 @pytest.mark.heavy
 def test_a_line_that_was_cut_short_is_no_damage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

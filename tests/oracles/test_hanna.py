@@ -196,6 +196,7 @@ def test_the_published_correlations_come_out() -> None:
     holds("hanna", collected)
 
 
+@pytest.mark.long(9)
 @pytest.mark.slow
 def test_a_study_of_recorded_columns_with_and_without_the_references(
     tmp_path: Path,

@@ -149,6 +149,7 @@ def test_raw_replies_through_our_parser() -> None:
     assert min(rates.values()) > 0.998
 
 
+@pytest.mark.long(11)
 @pytest.mark.slow
 def test_unread_replies_count_as_wrong_through_the_shipped_cards(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -189,6 +190,7 @@ def test_unread_replies_count_as_wrong_through_the_shipped_cards(
     assert "unread: wrong (7 pairs)" in by_judge["natural-chatgpt-cot-raw"]["method"]
 
 
+@pytest.mark.long(11)
 @pytest.mark.slow
 def test_the_shipped_cards_read_raw_replies_as_the_authors_did(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -109,6 +109,7 @@ def test_from_cards_to_report_and_then_nothing_is_asked(study: AskedStudy) -> No
     assert running.outputs(study.folder / "results" / "asked") == before
 
 
+@pytest.mark.long(9)
 def test_killed_between_two_replies_only_the_missing_are_asked(
     study: AskedStudy,
 ) -> None:
@@ -170,6 +171,7 @@ def test_another_parser_or_study_asks_nothing(study: AskedStudy) -> None:
     assert study.endpoint.asked == []
 
 
+@pytest.mark.long(8)
 def test_coverage_tells_each_status_and_no_reply_is_asked_again(
     study: AskedStudy,
 ) -> None:

@@ -102,6 +102,7 @@ def others_of(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.long(9)
 def test_every_location_has_the_same_sentence_whoever_else_is_judged(
     tmp_path: Path,
 ) -> None:

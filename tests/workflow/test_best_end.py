@@ -95,6 +95,7 @@ def test_methods_and_prompts_that_do_not_know_of_it_are_refused(
         assert turned is not None and ("asked" in turned.scores) == (best == "min")
 
 
+@pytest.mark.long(7)
 @pytest.mark.slow
 def test_statistics_are_those_of_the_scale_turned_around(tmp_path: Path) -> None:
     collected = []

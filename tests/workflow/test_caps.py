@@ -73,6 +73,7 @@ def billed(bodies: list[Body]) -> float:
     return tokens * PRICE["input"] / 1e6
 
 
+@pytest.mark.long(9)
 def test_jobs_of_two_models_and_two_datasets_share_a_cap_on_money(
     study: AskedStudy,
 ) -> None:

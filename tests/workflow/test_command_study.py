@@ -156,6 +156,7 @@ def test_perturbed_texts_and_only_what_the_program_sees(study: Counting) -> None
     )  # shorter texts, lower scores
 
 
+@pytest.mark.long(5)
 def test_a_crash_keeps_what_came_and_the_next_run_asks_for_the_rest(
     study: Counting,
 ) -> None:

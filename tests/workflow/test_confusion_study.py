@@ -96,6 +96,7 @@ def confusion_row(study: AskedStudy, judge: str, statistic: str, criterion: str)
     return row
 
 
+@pytest.mark.long(10)
 @pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["default", "term"])
 def test_the_index_tells_a_judge_that_confuses_from_one_that_does_not(
@@ -118,6 +119,7 @@ def test_the_index_tells_a_judge_that_confuses_from_one_that_does_not(
     assert control["value"] is None and "not above 0" in control["note"]
 
 
+@pytest.mark.long(10)
 @pytest.mark.slow
 def test_every_cell_says_what_is_expected_of_it(study: AskedStudy) -> None:
     actual = {
@@ -139,6 +141,7 @@ def test_every_cell_says_what_is_expected_of_it(study: AskedStudy) -> None:
     }
 
 
+@pytest.mark.long(10)
 @pytest.mark.slow
 def test_wordings_are_asked_about_each_and_held_against_each_other(
     study: AskedStudy,

@@ -12,6 +12,7 @@ EDITS = (1, 2, 5, 10, 25)
 DEGREES = [f"k{k}" for k in EDITS]
 
 
+@pytest.mark.long(7)
 def test_five_degrees_in_dry_run_tables_and_page(tmp_path: Path) -> None:
     study = Study(tmp_path, judges=["rouge-l", "length"], perturbations=["dose"])
     card = study.card(

@@ -46,6 +46,7 @@ def test_members_are_known_by_id_whatever_the_order_of_the_card(
     assert plan.target_sets("demo-dialogue") == ["systems"]
 
 
+@pytest.mark.long(9)
 @pytest.mark.slow
 def test_a_study_without_a_model_has_its_ensemble_in_table_report_and_terminal(
     tmp_path: Path,

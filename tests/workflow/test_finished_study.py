@@ -70,6 +70,7 @@ def test_a_check_of_a_finished_study_prints_the_same_without_snakemake(
     assert alone.returncode == looked_at.returncode == 0
 
 
+@pytest.mark.long(25)
 def test_a_changed_card_and_a_deleted_result_are_mended(few: Study) -> None:
     before = starts(few)
     few.write(seed=4)

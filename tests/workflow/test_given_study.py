@@ -267,6 +267,7 @@ def rows_by_aspect(
     }
 
 
+@pytest.mark.long(12)
 @pytest.mark.slow
 def test_targets_are_the_texts_of_the_files_with_places_and_ratings(
     study: AskedStudy,
@@ -296,6 +297,7 @@ def test_targets_are_the_texts_of_the_files_with_places_and_ratings(
     assert not (results / "report" / "texts.html").exists()
 
 
+@pytest.mark.long(12)
 @pytest.mark.slow
 def test_a_judge_that_counts_errors_finds_every_rating_and_controls_do_not(
     study: AskedStudy,
@@ -323,6 +325,7 @@ def test_a_judge_that_counts_errors_finds_every_rating_and_controls_do_not(
     }
 
 
+@pytest.mark.long(12)
 @pytest.mark.slow
 def test_a_judge_that_counts_errors_finds_the_order_and_controls_do_not(
     study: AskedStudy,
@@ -349,6 +352,7 @@ def test_a_judge_that_counts_errors_finds_the_order_and_controls_do_not(
     assert strict["counter", "clearness"]["value"] == 1 / ERRORS
 
 
+@pytest.mark.long(12)
 @pytest.mark.slow
 def test_a_judge_that_compares_is_right_about_neighbours_with_the_reference(
     study: AskedStudy,
@@ -360,6 +364,7 @@ def test_a_judge_that_compares_is_right_about_neighbours_with_the_reference(
     assert {row["perturbation"] for row in compared.values()} == {*LOCAL.values()}
 
 
+@pytest.mark.long(12)
 @pytest.mark.slow
 def test_nothing_is_asked_about_an_aspect_that_a_text_was_not_made_for(
     study: AskedStudy,
@@ -372,6 +377,7 @@ def test_nothing_is_asked_about_an_aspect_that_a_text_was_not_made_for(
     assert len(study.endpoint.asked) == ITEMS * (2 * rated + 2 * 2 * ERRORS)
 
 
+@pytest.mark.long(12)
 @pytest.mark.slow
 def test_whom_nothing_can_be_asked_is_not_applicable(study: AskedStudy) -> None:
     notes = {
@@ -392,6 +398,7 @@ def test_whom_nothing_can_be_asked_is_not_applicable(study: AskedStudy) -> None:
     assert "Ratings that came with the texts: " in page
 
 
+@pytest.mark.long(12)
 @pytest.mark.slow
 def test_an_export_names_the_aspect_of_each_text_and_people_may_judge_rows(
     study: AskedStudy,

@@ -160,7 +160,8 @@ def test_a_request_is_given_up_at_once_if_the_user_says_so(made: Make) -> None:
     assert "nothing to give up" in nothing.stdout
 
 
-@pytest.mark.parametrize("answered", [0, pytest.param(36, marks=pytest.mark.long(13))])
+@pytest.mark.long(14)
+@pytest.mark.parametrize("answered", [0, 36])
 def test_three_outages_give_nothing_up(made: Make, answered: int) -> None:
     """From the start, and halfway; few enough requests are left that the job goes on
     to the end.
@@ -208,6 +209,7 @@ def test_empty_replies_are_requested_again_twice_at_most(made: Make) -> None:
     assert study.run().returncode == 0 and len(asked) == before
 
 
+@pytest.mark.long(15)
 def test_an_answer_to_a_repeated_request_replaces_the_empty_one(made: Make) -> None:
     study, server = made(reply(""))
     assert study.run().returncode == 0

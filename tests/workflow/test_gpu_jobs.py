@@ -11,6 +11,7 @@ pytestmark = pytest.mark.slow
 TEXTS = 120
 
 
+@pytest.mark.long(11)
 def test_two_parts_of_a_model_use_different_gpus(
     study: AskedStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:

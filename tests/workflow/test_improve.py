@@ -160,6 +160,7 @@ def targets(folder: Path, name: str) -> dict[str, dict[str, Any]]:
     return {row["item"]: row for row in pq.read_table(path).to_pylist()}
 
 
+@pytest.mark.long(17)
 @pytest.mark.slow
 def test_an_original_is_the_improved_text_and_a_failure_is_recorded(
     finished_study: tuple[Path, Endpoint],
@@ -178,6 +179,7 @@ def test_an_original_is_the_improved_text_and_a_failure_is_recorded(
         )
 
 
+@pytest.mark.long(17)
 @pytest.mark.slow
 def test_only_improved_originals_are_perturbed_and_judged(
     finished_study: tuple[Path, Endpoint],
@@ -198,6 +200,7 @@ def test_only_improved_originals_are_perturbed_and_judged(
     assert all("|originals:" in row["signature"] for row in table)
 
 
+@pytest.mark.long(17)
 @pytest.mark.slow
 def test_tables_and_report_say_how_many_were_improved_and_what_it_took(
     finished_study: tuple[Path, Endpoint],
@@ -229,6 +232,7 @@ def test_tables_and_report_say_how_many_were_improved_and_what_it_took(
     assert "originals that a model wrote" in page
 
 
+@pytest.mark.long(17)
 @pytest.mark.slow
 def test_what_is_asked_is_counted_before_and_not_asked_again(
     finished_study: tuple[Path, Endpoint],

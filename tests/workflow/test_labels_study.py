@@ -195,6 +195,7 @@ def _write_kinds(study: AskedStudy) -> None:
     study.card("aspects", "kind", name="Kind", definition="What the message is.")
 
 
+@pytest.mark.long(7)
 def test_labels_without_an_order_are_asked_for_and_read(
     asked: tuple[AskedStudy, list[str]],
 ) -> None:

@@ -41,6 +41,7 @@ rule sizes:
 """
 
 
+@pytest.mark.long(6)
 def test_another_workflow_builds_on_the_report(tmp_path: Path) -> None:
     Study(tmp_path).write(judges=["rules"], methods=["discernment"])
     (tmp_path / "Snakefile").write_text(OUTER.format(home=HOME), encoding="utf-8")

@@ -49,6 +49,7 @@ def test_the_shipped_study_is_the_papers_size() -> None:
         assert (card.draws, card.temperature, card.share) == (10, 1, 1)
 
 
+@pytest.mark.long(7)
 def test_two_datasets_make_up_an_overall_table_and_a_section(tmp_path: Path) -> None:
     for seed, name in enumerate(("first", "second")):
         # of so many items at least ten, whose texts are rated alike, make an interval

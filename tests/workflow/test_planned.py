@@ -107,6 +107,7 @@ def test_jobs_of_a_single_rule_and_reason_are_a_single_line() -> None:
     assert "report" in lines[1] and "4 jobs" in lines[2]
 
 
+@pytest.mark.long(11)
 @pytest.mark.slow
 def test_a_bare_snakemake_shows_a_change_of_code_as_such(tmp_path: Path) -> None:
     Study(tmp_path).write(judges=["rules"], methods=["discernment"])

@@ -47,12 +47,14 @@ def test_settings_cover_all_pairs_but_systems_and_aspects() -> None:
     assert {design.sources for design in designs} == {40}
 
 
+@pytest.mark.long(27)
 @pytest.mark.slow
 def test_copy_of_people_is_better_than_chance_in_every_setting(copies: Any) -> None:
     short = [copy.words_of_steps() for copy in copies if not copy.better]
     assert not short, "\n".join(short)
 
 
+@pytest.mark.long(27)
 @pytest.mark.slow
 def test_copy_of_people_is_as_good_as_one_more_rater(copies: Any) -> None:
     """In every setting of scores, and in 95 % of those of labels and pairs."""
@@ -78,6 +80,7 @@ def test_a_single_more_rater_is_better_than_chance_and_not_worse_than_a_rater() 
     assert worse <= 2  # a share of .025 gives 3 of 20 in one of 70 tests
 
 
+@pytest.mark.long(110)
 @pytest.mark.simulation
 def test_a_single_more_rater_is_rarely_stated_to_be_worse_than_one() -> None:
     for each in planted.one_more_rater(100):

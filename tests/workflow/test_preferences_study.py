@@ -66,6 +66,7 @@ def test_the_shipped_study(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.long(7)
 @pytest.mark.parametrize("orders", ["both", "one"])
 def test_a_judge_is_asked_about_the_pairs_that_people_compared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, orders: str

@@ -137,12 +137,11 @@ def card_of(folder: Path) -> Any:
 
 
 def in_lanes(names: Iterable[str]) -> list[Any]:
-    """Return names of servers: the long lane has those that differ least from the
-    others.
-    """
-    quick = ("chat", "reasoning", "thinking")
-    long = pytest.mark.long(7)
-    return [name if name in quick else pytest.param(name, marks=long) for name in names]
+    """Return names of servers: the long lane has all but the usual one."""
+    long = pytest.mark.long(8)
+    return [
+        name if name == "chat" else pytest.param(name, marks=long) for name in names
+    ]
 
 
 @pytest.mark.parametrize("name", in_lanes(SERVERS))

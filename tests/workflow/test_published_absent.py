@@ -66,6 +66,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.mark.long(14)
 @pytest.mark.parametrize("name", ["unieval-summeval", "geval-summeval"])
 def test_every_figure_has_a_row(name: str, data: Path) -> None:
     outcome = compare(SHELF / f"{name}.yaml", str(data))

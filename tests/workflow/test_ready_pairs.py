@@ -98,6 +98,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Study:
     return study
 
 
+@pytest.mark.long(15)
 def test_given_texts_have_the_numbers_of_made_texts(
     made: Study, tmp_path: Path
 ) -> None:
@@ -114,6 +115,7 @@ def test_given_texts_have_the_numbers_of_made_texts(
         assert row["status"] == "ok" and len(row["edits"]) == 1
 
 
+@pytest.mark.long(15)
 def test_a_card_of_the_same_id_is_for_other_datasets(
     made: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

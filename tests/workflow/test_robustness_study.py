@@ -97,6 +97,7 @@ def robustness_row(
     return row
 
 
+@pytest.mark.long(13)
 def test_follow_rates_are_a_single_none_and_half(study: AskedStudy) -> None:
     assert robustness_row(study, "always-wrong", "follow_rate")["value"] == 1
     assert robustness_row(study, "always-wrong", "hint_adoption_rate")["value"] == 1
@@ -115,6 +116,7 @@ def test_follow_rates_are_a_single_none_and_half(study: AskedStudy) -> None:
     assert robustness_row(study, "never-wrong", "match_share")["value"] == 1
 
 
+@pytest.mark.long(13)
 def test_the_shift_is_toward_the_hint_and_only_where_it_differs(
     study: AskedStudy,
 ) -> None:
@@ -129,6 +131,7 @@ def test_the_shift_is_toward_the_hint_and_only_where_it_differs(
     assert 0 < half["ci_low"] < half["value"] < shift["value"]
 
 
+@pytest.mark.long(13)
 def test_alpha_tells_the_consistent_from_the_swayed(study: AskedStudy) -> None:
     people = robustness_row(study, "human", "alpha_ordinal")["value"]
     assert 0.5 < people < 1
@@ -161,6 +164,7 @@ def test_alpha_tells_the_consistent_from_the_swayed(study: AskedStudy) -> None:
     )
 
 
+@pytest.mark.long(13)
 def test_refusals_are_counted_and_missing_everywhere_else(study: AskedStudy) -> None:
     refused = robustness_row(study, "never-plain", "share_refused")
     assert 0 < refused["value"] < 0.5 and refused["n"] == TEXTS
@@ -170,6 +174,7 @@ def test_refusals_are_counted_and_missing_everywhere_else(study: AskedStudy) -> 
     assert robustness_row(study, "always-plain", "share_refused")["value"] == 0
 
 
+@pytest.mark.long(13)
 def test_what_a_hint_moves_is_held_against_a_second_draw(study: AskedStudy) -> None:
     always, never = (
         robustness_row(study, f"{name}-wrong", "hint_effect")
@@ -193,6 +198,7 @@ def test_what_a_hint_moves_is_held_against_a_second_draw(study: AskedStudy) -> N
     }
 
 
+@pytest.mark.long(13)
 def test_a_stated_bar_is_met_by_who_answers_and_missed_by_who_refuses(
     study: AskedStudy,
 ) -> None:
@@ -205,6 +211,7 @@ def test_a_stated_bar_is_met_by_who_answers_and_missed_by_who_refuses(
     assert "length" not in verdicts
 
 
+@pytest.mark.long(13)
 def test_reasons_are_worse_under_a_hint_and_that_is_tested(study: AskedStudy) -> None:
     plain, hinted = (
         robustness_row(study, f"always-{name}", "sentiment")["value"]
@@ -221,6 +228,7 @@ def test_reasons_are_worse_under_a_hint_and_that_is_tested(study: AskedStudy) ->
     )
 
 
+@pytest.mark.long(13)
 def test_sentiment_over_forms_weighs_the_forms_without_a_hint_alike(
     study: AskedStudy,
 ) -> None:
@@ -242,6 +250,7 @@ def test_sentiment_over_forms_weighs_the_forms_without_a_hint_alike(
     assert "always-wrong, minus the forms" in page
 
 
+@pytest.mark.long(13)
 def test_every_form_asks_once_the_base_twice_and_hints_are_in_the_replies(
     study: AskedStudy,
 ) -> None:

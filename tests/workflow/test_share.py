@@ -216,6 +216,7 @@ def test_discernment_of_a_share(study: AskedStudy) -> None:
         assert row["n"] + row["n_missing"] + separate == 6, row
 
 
+@pytest.mark.long(6)
 @pytest.mark.slow
 def test_a_share_is_what_is_asked_and_a_larger_a_single_asks_only_the_rest(
     study: AskedStudy,

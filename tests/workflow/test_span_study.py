@@ -239,6 +239,7 @@ def test_what_quotes_can_tell_of_real_marks_is_what_the_documents_say() -> None:
     )
 
 
+@pytest.mark.long(7)
 @needs_data
 @pytest.mark.slow
 def test_real_marks_held_against_themselves_are_right(tmp_path: Path) -> None:

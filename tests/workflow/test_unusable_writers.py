@@ -106,7 +106,13 @@ def test_a_set_of_echoes_stops_and_the_other_set_is_made(
     assert {row["status"] for row in made(study, "replaced")} == {"ok"}
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    "command",
+    [
+        each if each == "spotcheck" else pytest.param(each, marks=pytest.mark.long(8))
+        for each in COMMANDS
+    ],
+)
 def test_a_study_that_allows_missing_texts_ends_well_and_warns(
     tmp_path: Path, command: str
 ) -> None:

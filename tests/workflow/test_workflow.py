@@ -204,6 +204,7 @@ def test_without_ratings_controls_are_not_applicable(tmp_path: Path) -> None:
     assert {row["value"] for row in constant if row["statistic"] == "D_exact"} == {0.0}
 
 
+@pytest.mark.long(25)
 def test_interrupted_run_goes_on_and_ends_the_same(
     small: Study, tmp_path: Path
 ) -> None:
@@ -236,6 +237,7 @@ def test_interrupted_run_goes_on_and_ends_the_same(
     assert outputs(tmp_path / "results" / "small") == expected
 
 
+@pytest.mark.long(17)
 def test_a_bare_snakemake_comes_to_rest_and_names_the_study_by_its_location(
     tmp_path: Path,
 ) -> None:

@@ -168,6 +168,7 @@ def endpoint() -> Iterator[Endpoint]:
         yield result
 
 
+@pytest.mark.long(18)
 @pytest.mark.slow
 def test_a_pilot_asks_a_share_and_the_full_run_only_the_rest(
     tmp_path: Path, endpoint: Endpoint

@@ -116,6 +116,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache"
 
 
+@pytest.mark.long(11)
 @pytest.mark.slow
 @needs_client
 def test_a_file_is_fetched_once_and_used_offline_afterwards(

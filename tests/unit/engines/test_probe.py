@@ -465,6 +465,7 @@ def estimators(study: AskedStudy) -> set[tuple[float, int, str]]:
     return {(row["value"], row["n_draws"], row["estimator"]) for row in rows}
 
 
+@pytest.mark.long(11)
 @pytest.mark.slow
 def test_a_study_weighs_probabilities_or_samples_and_each_score_says_which(
     tmp_path: Path, endpoint: Endpoint

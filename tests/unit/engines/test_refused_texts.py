@@ -130,7 +130,9 @@ def test_a_404_between_replies_is_about_its_request(endpoint: Endpoint) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("concurrency", [2, 16])
+@pytest.mark.parametrize(
+    "concurrency", [2, pytest.param(16, marks=pytest.mark.long(8))]
+)
 def test_a_study_with_refused_texts_ends_and_says_which_are_missing(
     tmp_path: Path, concurrency: int
 ) -> None:

@@ -279,6 +279,7 @@ def answers(files: Iterable[Path], script: Any = None) -> list[Row]:
     return [good(line, f"Rating: {1 + line['body']['seed'] % 5}") for line in lines]
 
 
+@pytest.mark.long(23)
 @pytest.mark.slow
 def test_a_study_goes_out_and_comes_back_and_the_run_asks_nothing(
     tmp_path: Path,

@@ -160,6 +160,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
         yield study
 
 
+@pytest.mark.long(11)
 @pytest.mark.slow
 def test_prompts_differ_in_the_wording_alone(
     study: AskedStudy,
@@ -181,6 +182,7 @@ def test_prompts_differ_in_the_wording_alone(
     assert len(empty) == 120
 
 
+@pytest.mark.long(11)
 @pytest.mark.slow
 def test_numbers_stand_at_their_criterion(study: AskedStudy) -> None:
     results = study.folder / "results" / "asked"

@@ -83,6 +83,7 @@ def test_the_policy_allows_the_single_inline_script_and_nothing_else(
     assert "default-src 'none'" in policies[0]
 
 
+@pytest.mark.long(8)
 @pytest.mark.heavy
 def test_the_script_writes_the_same_bytes_for_any_hash_seed(tmp_path: Path) -> None:
     spec = study.make(tmp_path)

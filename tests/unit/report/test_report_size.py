@@ -63,6 +63,7 @@ def test_fifty_judges_on_twenty_aspects_of_five_datasets(
     assert "follows people on" in index.text and "no other judge on more" in index.text
 
 
+@pytest.mark.long(12)
 @pytest.mark.heavy
 def test_the_pages_of_fifty_judges_have_no_more_than_three_megabytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

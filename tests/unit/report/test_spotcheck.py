@@ -436,6 +436,7 @@ def test_the_page_stands_alone_and_leads_back(study: Study) -> None:
     }
 
 
+@pytest.mark.long(7)
 @pytest.mark.heavy
 def test_a_full_study_is_a_small_page(tmp_path: Path) -> None:
     """As many cells as Wang et al. 2024 have, texts of 500 characters, with many edits

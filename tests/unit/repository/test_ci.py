@@ -133,7 +133,7 @@ def test_ci_runs_every_lane_and_a_tenth_chosen_by_the_hash(checkout: Path) -> No
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("target", ["lint", "test-slurm"])
+@pytest.mark.parametrize("target", ["lint", "test-slurm", "test-wheel"])
 def test_a_lane_that_fails_in_the_background_fails_the_run(
     checkout: Path, target: str
 ) -> None:
@@ -143,7 +143,7 @@ def test_a_lane_that_fails_in_the_background_fails_the_run(
     assert f"\n{lane}: 0 s" in done.stdout
     assert "skips and their reasons" not in done.stdout
     # What follows the linters does not begin.
-    assert ("\ntest: " in done.stdout) == (lane == "slurm")
+    assert ("\ntest: " in done.stdout) == (lane != "lint")
 
 
 def head(folder: Path) -> str:

@@ -26,7 +26,10 @@ SHARES = {
     "vllm": 5,
     "wheel": 4,
 }
-"""Lane -> minutes that it may take on two idle cores. SLURM runs beside the others."""
+"""Lane -> minutes that it may take on two idle cores.
+
+SLURM runs beside the others, the linters beside the documentation, the wheel beside vLLM.
+"""
 _ENDED = re.compile(r"^([a-z][a-z0-9' -]*): (\d+) s$")
 _PASSED = re.compile(r"\b(\d+) passed\b")
 

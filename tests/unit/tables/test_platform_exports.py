@@ -167,6 +167,7 @@ def write_without(file: Path, key: str, folder: Path) -> Path:
         ("judge-bench.json", "worst", "annotations 1"),
         ("judgebench.jsonl", "label", ""),
         ("label-studio.json", "from_name", "row 1, annotations 1, result 1"),
+        ("labelbox.jsonl", "id", "row 1, data_row"),
         ("langfuse-scores.csv", "dataType", ""),
         ("lm-eval.jsonl", "filtered_resps", ""),
         ("mlflow.jsonl", "source_type", "row 1, assessments 2, source"),

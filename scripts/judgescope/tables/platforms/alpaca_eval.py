@@ -16,7 +16,7 @@ from judgescope.tables.platforms.base import (
     PlatformTable,
 )
 from judgescope.tables.platforms.reading import text_of
-from judgescope.tables.platforms.sides import EVERY, OVERALL, is_persons
+from judgescope.tables.platforms.sides import EVERY, OVERALL, is_machines, is_persons
 from judgescope.tables.profile import numbers_in
 from judgescope.tables.sides import MOST_RATERS
 
@@ -93,6 +93,18 @@ def _preferred(part: ExportPart) -> int | None:
     return FIRST if value < 1.5 else SECOND
 
 
+def _recognise(export: OpenedExport) -> bool:
+    """Whether rows have AlpacaEval's keys, and no further column of a judge's choices:
+    such a table is a user's own.
+    """
+    if not export.has_columns(*KEYS):
+        return False
+    for name in export.columns:
+        if name not in KEYS and is_machines(name) and "preference" in name.casefold():
+            return False
+    return True
+
+
 ALPACA_EVAL = Platform(
     name="alpaca-eval",
     title="AlpacaEval",
@@ -101,7 +113,7 @@ ALPACA_EVAL = Platform(
     found_by="`output_1`, `output_2`, `preference`; a folder of such files",
     people="annotations without `annotator`",
     judge="`annotator`; a preference above 1.5 is for the second output, 0 is a tie",
-    recognise=lambda export: export.has_columns(*KEYS),
+    recognise=_recognise,
     read=_read,
     read_several=_read_several,
 )

@@ -15,7 +15,7 @@ person en strong: mqm hter instructor marker examiner lecturer professor adjudic
 person en strong: moderator clinician nurse lawyer volunteer proofreader panelist juror
 person en strong: interviewer analyst mos reader
 person de strong: mensch menschlich menschen experte gutachter annotator bewerter prüfer
-person de strong: fachkraft
+person de strong: fachkraft lehrkraft lehrer lehrerin dozent dozentin korrektor
 person fr strong: humain humaine expert annotateur évaluateur correcteur
 person es strong: humano humana experto anotador evaluador revisor
 person zh strong: 人工 人类 专家 标注 评审员 评分员 标注员 评委
@@ -36,7 +36,7 @@ machine ru strong: машина автоматическая ии судья с�
 machine ru strong: нейросети
 rating en strong: score scores rating ratings label labels verdict grade judgment
 rating en strong: judgement rated
-rating de strong: bewertung note punktzahl urteil einstufung
+rating de strong: bewertung note punkte punktzahl urteil einstufung
 rating fr strong: note évaluation
 rating es strong: evaluación puntuación nota calificación valoración
 rating zh strong: 评分 得分 分数 打分 等级
@@ -60,7 +60,8 @@ text ja strong: 回答 返答 応答 要約 訳文 出力 テキスト
 text ru strong: ответ резюме перевод текст
 source en strong: source src article document doc input prompt question query dialogue
 source en strong: context ctx passage instruction ticket evidence request
-source de strong: frage artikel quelle eingabe dokument
+source de strong: frage artikel quelle eingabe dokument quelltext originaltext
+source de strong: ausgangstext aufgabe
 source fr strong: question article source entrée document consigne
 source es strong: pregunta artículo fuente entrada documento
 source zh strong: 问题 提问 文章 原文 输入 题目 指令 提示 请求

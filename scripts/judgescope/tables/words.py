@@ -123,6 +123,8 @@ def split_header(header: str) -> list[str]:
 
     >>> split_header("Human_fluency2"), split_header("人工评分")
     (['human', 'fluency', '2'], ['人工', '评分'])
+    >>> split_header("Modellantwort")
+    ['modell', 'antwort']
     """
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[^\W\d_])(?=\d)", " ", header)
     # A letter behind a Korean, Russian or Arabic word names a side: `응답A`.
@@ -133,8 +135,26 @@ def split_header(header: str) -> list[str]:
         if re.search(r"[\u3040-\u30ff\u3400-\u9fff]", word):
             words += _east_asian(word)
         else:
-            words.append(word)
+            words += _compound(word)
     return words
+
+
+@cache
+def _compound(word: str) -> tuple[str, ...]:
+    """A German or Dutch word that ends with a known one, as its two parts:
+    `schulerantwort` as schuler and antwort. Any other word stays.
+    """
+    shortest = 4
+    if word in known_words() or len(word) < 2 * shortest:
+        return (word,)
+    for at in range(shortest, len(word) - shortest + 1):
+        last = known_words().get(word[at:], ())
+        # `Quelltext`: whose text it is stands in front.
+        if word[at:] == "text":
+            continue
+        if any(known.language in {"de", "nl"} for known in last):
+            return (word[:at], word[at:])
+    return (word,)
 
 
 def _east_asian(text: str) -> list[str]:
@@ -239,12 +259,14 @@ def _classes_of_words(
 def asks_for_a_rating(header: str) -> bool:
     """Whether a header is a question of a form, or its number: `How good is it?`, `Q7`.
 
-    >>> asks_for_a_rating("Q2_1"), asks_for_a_rating("How good is this answer?")
+    The scale may follow in brackets: `How good is it? (1 = poor)`.
+
+    >>> asks_for_a_rating("Q2_1"), asks_for_a_rating("How good is this answer? (1-5)")
     (True, True)
     >>> asks_for_a_rating("question")
     False
     """
-    text = header.strip()
+    text = re.sub(r"\s*[(\[（][^()\[\]（）]*[)\]）]\s*$", "", header).strip()
     numbered = re.fullmatch(r"Q\d+(?:[._]\d+)*", text)
     asked = text.endswith(("?", "？", "؟")) and len(split_header(text)) >= 3
     begins = re.match(r"(please )?(rate|how)\b|(bitte )?bewerten\b", folded(text))

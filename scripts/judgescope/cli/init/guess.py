@@ -25,6 +25,7 @@ from judgescope.data.column_rows import cells_by_row, cells_of, with_names
 from judgescope.data.rows import TableRow
 from judgescope.tables.crossed import crossed_with
 from judgescope.tables.profile import is_design, profile
+from judgescope.tables.sides import END_USERS
 from judgescope.tables.words import ALL_LANGUAGES, classes_of, english_names
 
 UNNAMED = re.compile(r"|Unnamed(: \d+)?")
@@ -68,6 +69,10 @@ ALONE_TEXTS = frozenset(
     }
 )
 """Words of a source's name that may be judged itself, without an answer to it."""
+MESSAGES = frozenset(
+    {"input", "message", "prompt", "query", "question", "request", "turn", "utterance"}
+)
+"""Words of a header of what users write to a system."""
 MOST_LABELS = 2
 """A column with no more distinct cells has labels (yes, no), not references or
 texts."""
@@ -281,6 +286,25 @@ class _Roles:
             if role in ("item", "system") or is_text:
                 self.take(role, column)
 
+    def take_source_of_user(self) -> None:
+        """Take `user_message` beside `assistant_message` for the source: what a user
+        wrote is no rating, and the answer to it is judged.
+        """
+        if not self.is_open("source"):
+            return
+        texts = []
+        for column in self.remaining():
+            if profile(self.rows, column).kind == "text" and not _is_remark(column):
+                texts.append(column)
+        if not self.columns["text"] and len(texts) < 2:
+            return
+        for column in texts:
+            words = set(_clear_words(column))
+            of_user = not words.isdisjoint(END_USERS | {"human"})
+            if of_user and not words.isdisjoint(MESSAGES):
+                self.take("source", column)
+                return
+
     def take_text_by_any_word(self) -> None:
         """Take the texts of `respuesta del asistente`: the noun may stand first."""
         if not self.is_open("text"):
@@ -437,6 +461,7 @@ def _roles(
             roles.take_by_name(role)
     roles.take_by_last_word()
     roles.take_text_by_any_word()
+    roles.take_source_of_user()
     roles.take_letters()
     roles.take_by_cells()
     return roles
@@ -492,7 +517,8 @@ def _is_remark(column: str) -> bool:
     by_whom = {"person", "machine", "measure", "rating"} & of_column
     last = " ".join(words[-1:])
     if by_whom:
-        return "remark" in classes_of(last, ALL_LANGUAGES)
+        ends = f"{words[0]} {last}" if words else ""
+        return "remark" in classes_of(ends, ALL_LANGUAGES)
     # Comments of readers are judged themselves.
     return "remark" in classes_of(last) and last not in {"comment", "comments"}
 

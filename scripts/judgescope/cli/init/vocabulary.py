@@ -39,6 +39,10 @@ class ColumnWords:
             "string",
             "column",
             "value",
+            "文",
+            "内容",
+            "全文",
+            "本文",
         }
     )
     """Last words of a name that do not indicate its role."""

@@ -22,6 +22,10 @@ RATERS: Final = frozenset(
     {"worker", "annotator", "rater", "reviewer", "coder", "labeler", "labeller"}
 )
 """Words of the header of a column that says who rated."""
+MAY_BE_RATERS: Final = RATERS | frozenset(
+    {"evaluator", "expert", "participant", "pid", "prolific", "respondent", "user"}
+)
+"""Words of the header of a column that says who rated, if texts repeat."""
 MOST_CRITERIA: Final = 12
 """More different criteria belong to their texts, and are no aspects."""
 
@@ -52,6 +56,50 @@ def joined_rows(rows: Sequence[TableRow], columns: Sequence[str]) -> JoinedRows 
     return None
 
 
+def _of_names(
+    rows: Sequence[TableRow], columns: Sequence[str], named: str
+) -> JoinedRows | None:
+    """Join the rows of a text that each have one number, where a column says what it
+    is: `human_fluency` and `llm_fluency` become columns.
+    """
+    names = list(dict.fromkeys(str(cell) for cell in cells_of(rows, named)))
+    people = [name for name in names if "person" in classes_of(name)]
+    judges = [name for name in names if _is_machines_name(name)]
+    values = [name for name in columns if _is_value(rows, name)]
+    if not people or not judges or len(values) != 1 or {*names} & {*columns}:
+        return None
+    groups = _grouped(rows, columns, named)
+    if groups is None or len(names) > MOST_CRITERIA:
+        return None
+    [value] = values
+    new_rows: list[TableRow] = []
+    for places in groups:
+        first = rows[places[0]]
+        kept = [name for name in columns if name not in (named, value)]
+        new: dict[str, Any] = {name: first.get(name) for name in kept}
+        new |= dict.fromkeys(names)
+        for index in places:
+            new[str(rows[index].get(named))] = rows[index].get(value)
+        new_rows.append(new)
+    note = (
+        f"the rows of a text have a number each (column {named}): {len(rows)} rows "
+        f"were read as {len(groups)} texts with {', '.join(names)}"
+    )
+    return JoinedRows(new_rows, [places[0] for places in groups], note)
+
+
+def _is_machines_name(name: str) -> bool:
+    evidence = classes_of(name)
+    return bool({"machine", "measure"} & evidence.keys()) and "person" not in evidence
+
+
+def _is_value(rows: Sequence[TableRow], column: str) -> bool:
+    """Whether a column has ratings whose header says nothing more: `value`, `score`."""
+    words = {*split_header(column)}
+    general = {"value", "score", "rating", "result"}
+    return bool(words) and words <= general and profile(rows, column).kind == "number"
+
+
 Joiner = Callable[[Sequence[TableRow], Sequence[str], str], JoinedRows | None]
 
 
@@ -60,17 +108,14 @@ def _kind_of(rows: Sequence[TableRow], column: str) -> Joiner | None:
     # Crowd platforms put it into a group: `ASSIGNMENT:worker_id`.
     words = split_header(re.split(r"[:.]", column)[-1])
     beside = set(words) - {"id", "name", "item", "key"}
-    if len(beside) != 1 or not beside <= CRITERIA | RATERS:
+    is_rater = bool(beside) and beside <= MAY_BE_RATERS
+    if not is_rater and not (len(beside) == 1 and beside <= CRITERIA):
         return None  # most headers end here, before their cells are read
     kind = profile(rows, column)
     numbers_raters = kind.kind == "number" and _number_raters(kind)
     if kind.kind not in {"label", "word", "text"} and not numbers_raters:
         return None
-    if len(beside) == 1 and beside <= CRITERIA:
-        return _of_criteria
-    if len(beside) == 1 and beside <= RATERS:
-        return _of_raters
-    return None
+    return _of_raters if is_rater else _of_criteria_or_names
 
 
 def _number_raters(cells: ColumnProfile) -> bool:
@@ -133,7 +178,7 @@ def _of_raters(
             constant.append(column)
         elif column != rater:
             varying.append(column)
-    judged = [name for name in constant if _is_machines(name)]
+    judged = [name for name in constant if _is_machines(rows, name)]
     rated = [name for name in varying if profile(rows, name).kind == "number"]
     labelled = [name for name in varying if _may_label(rows, name)]
     raters = {str(row.get(rater)) for row in rows}
@@ -166,12 +211,21 @@ def _may_label(rows: Sequence[TableRow], column: str) -> bool:
     return not {"number", "remark", "confidence"} & classes_of(column).keys()
 
 
-def _is_machines(column: str) -> bool:
+def _is_machines(rows: Sequence[TableRow], column: str) -> bool:
+    """Whether a column has what a machine said of a text."""
     evidence = classes_of(column)
     machine = evidence.get("machine") or evidence.get("measure")
-    # `model` alone names the system that wrote a text.
-    names_system = "system" in evidence and "rating" not in evidence
+    # Words below `model` name the system that wrote a text.
+    has_words = profile(rows, column).kind != "number"
+    names_system = "system" in evidence and "rating" not in evidence and has_words
     return bool(machine) and not evidence.get("person") and not names_system
+
+
+def _of_criteria_or_names(
+    rows: Sequence[TableRow], columns: Sequence[str], criterion: str
+) -> JoinedRows | None:
+    by_name = _of_names(rows, columns, criterion)
+    return by_name or _of_criteria(rows, columns, criterion)
 
 
 def _of_criteria(

@@ -24,6 +24,7 @@ from judgescope.data.column_rows import cells_by_row
 from judgescope.data.rows import TableRow
 from judgescope.tables.leaving_out import values_on_scale
 from judgescope.tables.profile import is_design, profile
+from judgescope.tables.rows_of_texts import CRITERIA
 from judgescope.tables.sides import MOST_RATERS, not_a_rating
 from judgescope.tables.words import classes_of
 
@@ -261,7 +262,6 @@ def _long(table: InitTable, free: Sequence[str]) -> LongColumns | None:
     }
     names = {"value", "score", "rating", "label", "annotation"} | WORDS.choices
     values: dict[str, str] = {}
-    aspects = {"aspect", "dimension", "criterion", "attribute"}
     kinds = {"kind", "type"}
     roles: dict[str, str] = {}
     for column in free:
@@ -273,7 +273,7 @@ def _long(table: InitTable, free: Sequence[str]) -> LongColumns | None:
             roles.setdefault("rater", column)
         if words <= names and is_number:
             values.setdefault("", column)
-        if _is_named(words, aspects, {"name", "id"}):
+        if _is_named(words, {*CRITERIA}, {"name", "id"}):
             roles.setdefault("aspect", column)
         if _is_named(words, kinds, raters):
             roles.setdefault("kind", column)

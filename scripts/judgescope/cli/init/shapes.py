@@ -15,7 +15,7 @@ from judgescope.cli.init.roles import Guess
 from judgescope.cli.init.tables import InitTable
 from judgescope.cli.terminal import plural
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.data.column_rows import cells_of, with_cells
+from judgescope.data.column_rows import cells_by_row, cells_of, with_cells
 from judgescope.data.rows import TableRow
 from judgescope.tables.leaving_out import far_off, is_on_wider_scale, off_scale
 from judgescope.tables.one_hot import (
@@ -185,6 +185,8 @@ def with_answers(table: InitTable, columns: Guess) -> tuple[InitTable, Guess]:
     Raises UserError if the same text is repeated: then rows may be of raters.
     """
     shared = columns.source or columns.columns_of("item")
+    if columns.system and not columns.compared and columns.text and not table.known:
+        _check_one_row_each(table, columns, [*shared, columns.system])
     if columns.system or columns.compared:
         return table, columns
     if not shared:
@@ -214,6 +216,16 @@ def with_answers(table: InitTable, columns: Guess) -> tuple[InitTable, Guess]:
     )
     table = replace(table, rows=rows, notes=[*table.notes, note], copied=True)
     return table, replace(columns, system=name, anonymous=True)
+
+
+def _check_one_row_each(
+    table: InitTable, columns: Guess, shared: Sequence[str]
+) -> None:
+    """Raise UserError if systems' texts for a source stand in several rows each: they
+    would count as further texts.
+    """
+    keys = [str(list(cells)) for cells in cells_by_row(table.rows, shared)]
+    _check_texts_differ(table, columns, keys)
 
 
 def _check_no_repeats(table: InitTable, columns: Guess, keys: Sequence[str]) -> None:

@@ -5,7 +5,9 @@
 although they have a word for a side.
 """
 
+import re
 from collections.abc import Collection
+from itertools import pairwise
 from typing import Final
 
 from judgescope.tables.raters import is_given_name, names_aspect
@@ -51,6 +53,8 @@ value values was what which worst you your
 """
 FILLERS: Final = frozenset(_FILLERS.split())
 """Words of a header that add nothing to whose rating it is."""
+COUNTABLE: Final = frozenset({"citations", "details", "facts", "sources"})
+"""Words for what is rated in a text, or counted: alone they name no aspect."""
 SAYS_WHOSE: Final = frozenset({"person", "machine", "measure", "rating", "outcome"})
 
 
@@ -71,13 +75,36 @@ def property_in(header: str, shared: Collection[str] = ()) -> str:
     return ""
 
 
+def counted_in(header: str, shared: Collection[str] = ()) -> str:
+    """The words at the end of a header for things that something was done with, whose
+    number a column has: `sources_used`, `claims_checked`; "" without them.
+
+    shared: words that headers of the other side have as well: both rated them.
+
+    >>> counted_in("llm_sources_used"), counted_in("judge_tools_called")
+    ('sources used', 'tools called')
+    >>> counted_in("judge_helpfulness_rated"), counted_in("claim_supported")
+    ('', '')
+    """
+    *_, things, done = ["", "", *split_header(header)]
+    irregular = {"found", "made", "read", "run", "seen", "sent", "shown", "written"}
+    is_done = done.endswith("ed") or done in irregular
+    is_plural = len(things) > 3 and re.search(r"[^siu]s$", things) is not None
+    says_rating = {"rating", "outcome"} & {*classes_of(things), *classes_of(done)}
+    if not is_done or not is_plural or says_rating or {things, done} <= {*shared}:
+        return ""
+    return f"{things} {done}"
+
+
 def _names_aspect(header: str) -> bool:
     """Whether words of a header name an aspect that are no properties and say not
     whose it is: annotation is none.
     """
     for word in split_header(header):
+        if word in PROPERTIES or word in COUNTABLE:
+            continue
         of_side = {"person", "machine"} & classes_of(word).keys()
-        if word not in PROPERTIES and not of_side and names_aspect(word):
+        if not of_side and names_aspect(word):
             return True
     return False
 
@@ -97,10 +124,17 @@ def unexplained(header: str, shared: Collection[str] = ()) -> list[str]:
     if _names_aspect(header):
         return []
     rest = []
-    for word in split_header(header):
+    words = split_header(header)
+    # chrF and G-Eval are one name each.
+    joined: set[str] = set()
+    for first, second in pairwise(words):
+        if SAYS_WHOSE & classes_of(first + second).keys():
+            joined |= {first, second}
+    for word in words:
         are_initials = len(word) == 2 and word.upper() in header
         is_short = len(word) == 1 or word.isdigit() or are_initials
-        known = word in FILLERS or word in VARIANTS or word in shared
+        is_filler = word in FILLERS and word not in COUNTABLE
+        known = is_filler or word in VARIANTS or word in shared or word in joined
         known = (
             known or is_given_name(word) or bool(SAYS_WHOSE & classes_of(word).keys())
         )

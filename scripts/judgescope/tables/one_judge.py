@@ -35,6 +35,35 @@ def second_columns(values: JudgeValues, *, labels: bool) -> dict[str, str]:
     return second
 
 
+def numbers_behind(values: JudgeValues, rated: Sequence[float]) -> dict[str, str]:
+    """Column of a judge with a number behind another of its columns -> that column:
+    `suggestion_score` beside `suggestion`.
+
+    Its header has one more word, for a number, and its numbers lie from 0 to 1, where
+    those of the other one lie, as people's do, outside.
+    rated: people's ratings.
+
+    >>> behind = {"llm_tone": [3, 5, 4], "llm_tone_score": [0.8, 0.9, 0.7]}
+    >>> numbers_behind(behind, rated=[2, 5, 4])
+    {'llm_tone_score': 'llm_tone'}
+    """
+    numbers = {"score", "scores", "value", "prob", "p"}
+    behind: dict[str, str] = {}
+    if not rated or max(rated) <= 1:
+        return behind
+    for column, judge in permutations(values, 2):
+        words = split_header(column)
+        is_behind = words[:-1] == split_header(judge) and words[-1] in numbers
+        if is_behind and _is_share(values[column]) and not _is_share(values[judge]):
+            behind[column] = judge
+    return behind
+
+
+def _is_share(cells: Sequence[float | None]) -> bool:
+    filled = [cell for cell in cells if cell is not None]
+    return bool(filled) and min(filled) >= 0 and max(filled) <= 1
+
+
 def _stem(column: str) -> list[str]:
     """The words of a header without those for ratings and verdicts."""
     words = []

@@ -14,6 +14,7 @@ from typing import Final
 
 from judgescope.tables.header_rest import (
     VARIANTS,
+    counted_in,
     in_known_script,
     is_general,
     property_in,
@@ -266,7 +267,7 @@ def _shared_words(evidence: Mapping[str, ColumnEvidence]) -> set[str]:
 
 def _property_of(column: str, evidence: ColumnEvidence, shared: Collection[str]) -> str:
     """Why a column is no rating, by a word for a property; "" if it may be one."""
-    word = property_in(column, shared)
+    word = property_in(column, shared) or counted_in(column, shared)
     if not word or "rating" in evidence:
         return ""
     return f"its header says {word}, which is no rating"

@@ -18,7 +18,7 @@ from judgescope.tables.derived_columns import (
 )
 from judgescope.tables.header_rest import unexplained
 from judgescope.tables.leaving_out import USUAL_SCALES, values_on_scale
-from judgescope.tables.one_judge import JudgeValues, second_columns
+from judgescope.tables.one_judge import JudgeValues, numbers_behind, second_columns
 from judgescope.tables.profile import is_design
 from judgescope.tables.raters import (
     are_initials,
@@ -87,7 +87,8 @@ def rating_columns(
     headers: those of the whole table, with the columns that flags name.
     """
     candidates = _candidates(rows, columns)
-    computed = _ids_of_raters(rows, candidates)
+    computed = _numbers_of_people(rows, candidates)
+    computed |= _ids_of_raters(rows, candidates)
     computed |= _computed(rows, [name for name in candidates if name not in computed])
     candidates = [column for column in candidates if column not in computed]
     numbering = [column for column in candidates if is_design(rows, column)]
@@ -173,6 +174,28 @@ def _ids_of_raters(
     return why
 
 
+def _numbers_of_people(
+    rows: Sequence[TableRow], candidates: Sequence[str]
+) -> dict[str, str]:
+    """Return the columns that say how many people rated, `raters` beside `score`: a
+    bare plural with whole numbers, where another column has people's ratings, by a word
+    for people or because no machine gave them; and why they are not used.
+    """
+    plurals = []
+    for column in candidates:
+        words = words_of(column)
+        is_plural = len(words) == 1 and words[0] in WORDS.people and words[0][-1] == "s"
+        if is_plural and _is_whole(numbers(rows, column) or [0.5]):
+            plurals.append(column)
+    others = []
+    for column in candidates:
+        of_people = not {"person", "rating"}.isdisjoint(classes_of(column))
+        if column not in plurals and of_people and not is_judge(column):
+            others.append(column)
+    why = "it may say how many people rated, and others have their ratings"
+    return dict.fromkeys(plurals, why) if others else {}
+
+
 def _is_whole(values: Sequence[float]) -> bool:
     return all(float(value).is_integer() for value in values)
 
@@ -244,7 +267,10 @@ def _repeated(rows: Sequence[TableRow], of_sides: Sides) -> dict[str, str]:
     for column in of_sides.people:
         rated.update(numbers(rows, column) or [])
     second = second_columns(values, labels=rated == {0.0, 1.0})
-    return dict.fromkeys(second, "a verdict and a number of one judge; one counts")
+    why = dict.fromkeys(second, "a verdict and a number of one judge; one counts")
+    for column, judge in numbers_behind(values, sorted(rated)).items():
+        why[column] = f"a number from 0 to 1 behind {judge}"
+    return why
 
 
 def _is_on_judges_scale(
@@ -253,12 +279,14 @@ def _is_on_judges_scale(
     column: str,
     largest: float = 10,
 ) -> bool:
-    """Return whether a column named as people's has numbers as large as a judge's: a
-    scale that is no usual one, such as amounts of money.
+    """Return whether a column named as people's, or as the score of nobody, has numbers
+    as large as a judge's: a scale that is no usual one, such as amounts of money, or
+    standard scores.
 
     largest: the largest ratio of the greatest numbers.
     """
-    if not classes_of(column).get("person"):
+    is_score = {*words_of(column)} & {"score", "rating"} and not is_judge(column)
+    if not classes_of(column).get("person") and not is_score:
         return False
     largest_own = max(map(abs, numbers(rows, column) or [0]))
     for other in columns:

@@ -8,6 +8,7 @@ other texts are judged.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -406,6 +407,22 @@ SCALES: Final[Mapping[str, tuple[float, ...]]] = {
 """Kind of ratings -> the values of their scale."""
 
 
+def _target_names(items: Sequence[str], systems: Sequence[str]) -> list[str]:
+    """Return the names of texts: item and system, numbered from the second of both on.
+
+    >>> _target_names(["q0", "q0", "q1"], ["s0", "s0", "s0"])
+    ['q0:s0', 'q0:s0.1', 'q1:s0']
+    """
+    earlier = Counter[str]()
+    targets = []
+    for item, system in zip(items, systems, strict=True):
+        name = f"{item}:{system}"
+        number = earlier[name]
+        earlier[name] += 1
+        targets.append(f"{name}.{number}" if number else name)
+    return targets
+
+
 def simulated(design: PlantedDesign, seed: int, dataset: str) -> SimulatedTexts:
     """Return a dataset in which quality varies with source, system, length and text.
 
@@ -447,18 +464,9 @@ def simulated(design: PlantedDesign, seed: int, dataset: str) -> SimulatedTexts:
         for name, seen in ratings.items():
             choices[name] = np.sign(seen[:, first] - seen[:, second])
         ratings = {}
-    # How many earlier texts have the same source and system.
-    numbers = np.zeros(source.size, dtype=np.int64)
-    for at in range(1, source.size):
-        same_source = source[:at] == source[at]
-        same_system = system[:at] == system[at]
-        numbers[at] = np.count_nonzero(same_source & same_system)
     items = [f"q{code:03}" for code in source]
     systems = [f"s{code:02}" for code in system]
-    targets = list[str]()
-    for item, name, number in zip(items, systems, numbers, strict=True):
-        suffix = f".{number}" if number else ""
-        targets.append(f"{item}:{name}{suffix}")
+    targets = _target_names(items, systems)
     texts = TextsToJudge(targets, items, systems, np.log2(lengths), quality, people)
     return SimulatedTexts(design, texts, lengths, ratings, first, second, choices)
 

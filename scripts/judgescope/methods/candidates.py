@@ -392,21 +392,24 @@ def _pairs_of_aspect(
 
     each = [on_pairs(credit) for credit in credits]
     confidence = {judge: on_pairs(same) for judge, same in agreed.items()}
-    right = {
-        cell.judge: np.where((credit == 0) | np.isnan(credit), nan, credit > 0)
-        for cell, credit in zip(judged, each, strict=True)
-    }
+    right = {}
+    for cell, credit in zip(judged, each, strict=True):
+        # A tie is neither right nor wrong.
+        undecided = (credit == 0) | np.isnan(credit)
+        right[cell.judge] = np.where(undecided, nan, credit > 0)
     judged_by_any = np.any(~np.isnan(np.stack(each)), axis=0)
     common = _in_common(each, np.zeros(len(pairs)))
     unknown = np.full(len(pairs), nan)
     n_sources = len(data.item_order)
     ordered = Ordered(common[0], -common[0], unknown, unknown, source, n_sources)
     alone = {cell.judge: x for cell, x in zip(judged, common, strict=True)}
+    juries = _juries(data, alone, _net_choice)
+    cascades = _cascades(sellers, alone, confidence)
     return AspectCandidates(
         aspect,
         HALF_CREDIT,
         POOLED,
-        _juries(data, alone, _net_choice) | _cascades(sellers, alone, confidence),
+        juries | cascades,
         source,
         lambda credit: ordered.credit(credit, -credit),
         lambda credit: frontier.credits_of(credit, -credit, source, n_sources),

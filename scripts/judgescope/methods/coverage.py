@@ -38,12 +38,13 @@ def rows(data: EvaluationData) -> Iterator[ResultRow]:
         if len(served[judge]) > 1:
             names = ", ".join(sorted(served[judge]))
             share = share.with_note(f"replies of several servers: {names}")
-        if n_again := again[judge, aspect, perturbation]:
-            verb = "reply was" if n_again == 1 else "replies were"
-            because = "because they were"
-            if n_again == 1:
-                because = "because it was"
-            share = share.with_note(f"{n_again} {verb} requested again {because} empty")
+        n_again = again[judge, aspect, perturbation]
+        if n_again == 1:
+            share = share.with_note("1 reply was requested again because it was empty")
+        elif n_again:
+            share = share.with_note(
+                f"{n_again} replies were requested again because they were empty"
+            )
         counts = counts_by_status(statuses, unread=remedies.get(judge, ""))
         for statistic, estimate in (("coverage", share), *counts):
             yield data.row(judge, aspect, statistic, "", estimate, **columns)

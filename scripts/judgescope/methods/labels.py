@@ -242,18 +242,10 @@ def _judge_rows(targets: TargetSet, judge: str, aspect: str) -> Iterator[ResultR
         for (name, k), result in of_labels.items():
             estimate = result.estimate.with_note(labels[k])
             yield targets.row(judge, aspect, name, POOLED, estimate, k=k + 1)
-    answers = [*labels, UNREAD_LABEL]
-    classes = [*map(float, range(q)), NO_LABEL]
-    one_source = np.zeros(rated.size, dtype=np.int64)
-    table = confusion_counts(rated, codes[both], classes, one_source, 1)[0]
-    for k, k_b in np.argwhere(table).tolist():
-        pair = f"people: {labels[k]}; judge: {answers[k_b]}"
-        count = Estimate(float(table[k, k_b]), n=rated.size, note=pair)
-        yield targets.row(
-            judge, aspect, "class_count", POOLED, count, k=k + 1, k_b=k_b + 1
-        )
+    yield from _count_rows(targets, judge, aspect, rated, codes[both])
     estimates = [*_as_rater(targets, aspect, codes)]
     if not scale.ordered:  # else it stands in table agreement
+        classes = [*map(float, range(q)), NO_LABEL]
         estimates += measures.replacement(targets, judge, aspect, codes, ratings)
         domain = classes if (codes == NO_LABEL).any() else scale.values
         alpha = measures.alpha(targets, np.stack([gold, codes]), domain, NOMINAL)
@@ -261,6 +253,23 @@ def _judge_rows(targets: TargetSet, judge: str, aspect: str) -> Iterator[ResultR
         estimates.append(((f"alpha_{NOMINAL}", POOLED), nominal))
     for measure, estimate in estimates:
         yield targets.row(judge, aspect, *measure, estimate)
+
+
+def _count_rows(
+    targets: TargetSet, judge: str, aspect: str, gold: Floats, codes: Floats
+) -> Iterator[ResultRow]:
+    """Yield how often each label of people and answer of the judge occur together."""
+    labels = targets.study.spec.aspects[aspect].labels
+    answers = [*labels, UNREAD_LABEL]
+    classes = [*map(float, range(len(labels))), NO_LABEL]
+    one_source = np.zeros(gold.size, dtype=np.int64)
+    table = confusion_counts(gold, codes, classes, one_source, 1)[0]
+    for k, k_b in np.argwhere(table).tolist():
+        pair = f"people: {labels[k]}; judge: {answers[k_b]}"
+        count = Estimate(float(table[k, k_b]), n=gold.size, note=pair)
+        yield targets.row(
+            judge, aspect, "class_count", POOLED, count, k=k + 1, k_b=k_b + 1
+        )
 
 
 def _as_rater(targets: TargetSet, aspect: str, codes: Floats) -> NamedEstimates:

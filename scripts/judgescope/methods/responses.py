@@ -42,22 +42,18 @@ def _judge_rows(data: EvaluationData, judge: str) -> Iterator[ResultRow]:
     sources = [scores[name][1] for name in data.perturbed]
     perturbed_sets = "all"
     scores[perturbed_sets] = np.concatenate(perturbed), np.concatenate(sources)
-    aspects = list(data.spec.aspects)
-    several = ""
-    if len(aspects) > 1:
-        several = f", of the mean over {len(aspects)} aspects"
     for name, (x, source) in scores.items():
-        of = f"mean score{several}"
-        mean = clustered_mean(x, source, data.weights, averaged=of, ends=None).estimate
-        if mean.value is None:
-            mean = nothing_judged(data, name, judge, aspects[0])
+        mean = _mean_of_set(data, judge, name, x, source)
         yield data.row(judge, "", "score_mean", "", mean, **set_columns(name))
+
     both = {name: scores[name] for name in (original_set, perturbed_sets)}
     all_scores = np.concatenate([scores[original_set][0], scores[perturbed_sets][0]])
     edges = _edges(data, judge, all_scores)
     if edges is not None:
-        for name, end in (("range_bottom", edges[0]), ("range_top", edges[-1])):
-            yield data.row(judge, "", name, "", Estimate(float(end)))
+        bottom = Estimate(float(edges[0]))
+        top = Estimate(float(edges[-1]))
+        yield data.row(judge, "", "range_bottom", "", bottom)
+        yield data.row(judge, "", "range_top", "", top)
         for name, (x, source) in both.items():
             shares = histogram(x, source, edges, data.weights)
             for number, share in enumerate(shares, start=1):
@@ -65,11 +61,34 @@ def _judge_rows(data: EvaluationData, judge: str) -> Iterator[ResultRow]:
                     judge, "", "score_share", "", share, perturbation=name, k=number
                 )
     if data.spec.ratings != "none" and "systems" in data.spec.targets:
-        targets = data.rated(judge)[-1]
-        each = [gold_numbers(data, targets.ratings(name)).values for name in aspects]
-        people = np.mean(each, axis=0)
-        r = with_rule(data, pearson(targets, mean_score(targets, judge), people))
-        yield targets.row(judge, "", "pearson", "pooled", r, perturbation="systems")
+        yield _pearson_row(data, judge)
+
+
+def _mean_of_set(
+    data: EvaluationData, judge: str, name: str, x: Floats, source: Codes
+) -> Estimate:
+    """The mean score of a set of texts."""
+    aspects = list(data.spec.aspects)
+    of = "mean score"
+    if len(aspects) > 1:
+        of = f"mean score, of the mean over {len(aspects)} aspects"
+    mean = clustered_mean(x, source, data.weights, averaged=of, ends=None).estimate
+    if mean.value is None:
+        return nothing_judged(data, name, judge, aspects[0])
+    return mean
+
+
+def _pearson_row(data: EvaluationData, judge: str) -> ResultRow:
+    """Pearson's r with people's ratings, both means over all aspects."""
+    targets = data.rated(judge)[-1]
+    ratings = []
+    for aspect in data.spec.aspects:
+        numbers = gold_numbers(data, targets.ratings(aspect))
+        ratings.append(numbers.values)
+    people = np.mean(ratings, axis=0)
+    scores = mean_score(targets, judge)
+    r = with_rule(data, pearson(targets, scores, people))
+    return targets.row(judge, "", "pearson", "pooled", r, perturbation="systems")
 
 
 def mean_score(targets: TargetSet, judge: str) -> Floats:

@@ -431,10 +431,12 @@ def _hint_rows(
         if estimate.value is not None:
             estimate = replace(estimate, n_missing=missing)
         estimates[name] = estimate
-    gap = difference(_mean(study, equal, both), _mean(study, already, both)).estimate
-    gap = gap.with_note("equal to the hint's rating, with minus without the hint")
-    if not single:
-        gap = Estimate.undefined(SEVERAL_DRAWS)
+    gap = Estimate.undefined(SEVERAL_DRAWS)
+    if single:
+        with_hint = _mean(study, equal, both)
+        without_hint = _mean(study, already, both)
+        gap = difference(with_hint, without_hint).estimate
+        gap = gap.with_note("equal to the hint's rating, with minus without the hint")
     estimates["difference_follow_rate"] = gap
     pairs = hint_pairs(rationales, judge, aspect)
     effect = pairs.effect() if pairs else Estimate.undefined(ASKED_ONCE)

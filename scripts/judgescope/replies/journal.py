@@ -177,8 +177,12 @@ def _block(offset: int, data: bytes) -> Block:
     ends = np.flatnonzero(array == ord("\n")) + 1
     starts = np.concatenate([[0], ends[:-1]])
     shortest_line = len(HEAD) + HEX + len('"}\n')
-    ours = (ends - starts >= shortest_line) & (array[ends - 2] == ord("}"))
-    ours[ours] = (columns(starts[ours], 0, len(HEAD)) == _HEAD).all(axis=1)
+    is_long_enough = ends - starts >= shortest_line
+    is_closed = array[ends - 2] == ord("}")
+    ours = is_long_enough & is_closed
+    # Only of these: a shorter line has fewer bytes than a head.
+    heads = columns(starts[ours], 0, len(HEAD))
+    ours[ours] = (heads == _HEAD).all(axis=1)
     skipped = len(ends) - int(ours.sum())
     if closed_count(data[starts[-1] : ends[-1]]) is not None:
         skipped -= 1
@@ -186,7 +190,8 @@ def _block(offset: int, data: bytes) -> Block:
     ends = ends[ours]
     digits = columns(starts, len(HEAD), HEX)
     keyed = _DIGITS[digits].all(axis=1)
-    keys = np.frombuffer(bytes.fromhex(digits[keyed].tobytes().decode("ascii")), KEY)
+    hexadecimal = digits[keyed].tobytes().decode("ascii")
+    keys = np.frombuffer(bytes.fromhex(hexadecimal), KEY)
     return Block(offset, data, starts[keyed], ends[keyed], keys, skipped)
 
 

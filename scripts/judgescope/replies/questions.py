@@ -89,14 +89,13 @@ class QuestionPlan:
             self.characters[span] = [outline.characters for outline in outlines]
             columns = zip_longest(*(outline.parts for outline in outlines))
             for depth, column in enumerate(islice(columns, part_count)):
-                numbers = [
-                    number_of.setdefault(part or "", len(number_of)) for part in column
-                ]
+                numbers = []
+                for part in column:
+                    numbers.append(number_of.setdefault(part or "", len(number_of)))
                 parts[span, depth] = numbers
         rank = np.empty(len(number_of), np.int32)
-        rank[[number_of[part] for part in sorted(number_of)]] = np.arange(
-            len(number_of)
-        )
+        in_order = [number_of[part] for part in sorted(number_of)]
+        rank[in_order] = np.arange(len(number_of))
         self._parts = rank[parts]
 
     @cached_property
@@ -202,9 +201,8 @@ class QuestionPlan:
         characters = self.characters[self.key_table.representative] * incomplete
         sums = []
         for column in (self.key_table.draws, lacking, incomplete, characters):
-            sums.append(
-                np.bincount(owner, column, minlength=len(judges)).astype(int).tolist()
-            )
+            of_judges = np.bincount(owner, column, minlength=len(judges))
+            sums.append(of_judges.astype(int).tolist())
         planned = dict.fromkeys(judges, 0)
         for (_, judge, _), questions in self.cells.items():
             planned[judge] += len(questions) * questions.judge.draws

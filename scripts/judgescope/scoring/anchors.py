@@ -76,15 +76,22 @@ def anchors(spec: ChooseAnchorsSpec) -> None:
     by_rating = zip(spec.classes, chosen, strict=True)
     for column, (rating, numbers) in enumerate(by_rating):
         for number in numbers:
-            anchor: AnchorRow = {
-                "dataset": spec.dataset,
-                "aspect": spec.aspect,
-                "target": rows[number]["target"],
-                "rating": rating,
-                "cost": float(costs[number, column]),
-            }
-            made.append(anchor)
+            cost = float(costs[number, column])
+            made.append(_anchor(spec, rows[number]["target"], rating, cost))
     write_table("anchors", table_of("anchors", made), spec.output)
+
+
+def _anchor(
+    spec: ChooseAnchorsSpec, target: str, rating: float, cost: float
+) -> AnchorRow:
+    """A text as the anchor of a rating."""
+    return {
+        "dataset": spec.dataset,
+        "aspect": spec.aspect,
+        "target": target,
+        "rating": rating,
+        "cost": cost,
+    }
 
 
 def _judge_ratings(spec: ChooseAnchorsSpec, judged: JudgedTexts) -> list[AnchorRating]:

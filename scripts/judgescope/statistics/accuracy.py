@@ -124,7 +124,11 @@ def acc_eq(
     right = _right(code, distance, agrees, tied, epsilons, used.size)
     total = right.sum(axis=0)
     best = _best(total)
-    chosen = _best(total - right) if leave_one_out else np.full(used.size, best)
+    chosen = np.full(used.size, best)
+    if leave_one_out:
+        # The threshold of a source is chosen without it: else each source would have
+        # a say in the threshold that its own accuracy is taken at.
+        chosen = _best(total - right)
     values = np.full(rows.shape[1], np.nan)
     values[used] = np.take_along_axis(right, chosen[:, None], axis=1)[:, 0]
     accuracy = replicated(

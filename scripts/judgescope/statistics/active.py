@@ -7,6 +7,7 @@ next", after active statistical inference: Zrnic, Candès 2024, arXiv 2403.03208
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -167,14 +168,16 @@ def active_mean(
         return estimate.with_note(f"no interval: {few} sources")
     if errs_seldom(judged[used], rated[used]):
         estimate = estimate.with_note(f"judge not used: {ERRS_SELDOM}")
-    g = (predicted + added * math.sqrt(m / (m - 2)))[known]
-    half = _t(m - 2, looks) * math.sqrt(float(g.var(ddof=1)) / g.size)
+    freedom = m - 2
+    g = (predicted + added * math.sqrt(m / freedom))[known]
+    standard_error = math.sqrt(float(g.var(ddof=1)) / g.size)
+    half = _t(freedom, looks) * standard_error
     low, high = np.clip([value - half, value + half], *ends).tolist()
-    level = f"t({m - 2}) at level 1 − .05/{looks}" if looks > 1 else f"t({m - 2})"
-    return Estimate(
-        middle, low, high, n=m, n_missing=missing, method=f"{how}; {level}",
-        note=estimate.note,
-    )  # fmt: skip
+    level = f"t({freedom})"
+    if looks > 1:
+        level = f"t({freedom}) at level 1 − .05/{looks}"
+    method = f"{how}; {level}"
+    return replace(estimate, ci_low=low, ci_high=high, method=method)
 
 
 def _informative(rated: Floats) -> int:

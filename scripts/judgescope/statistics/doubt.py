@@ -131,32 +131,48 @@ def label_doubts(
     """
     used = np.where(np.isin(verdicts, np.arange(labels)), verdicts, np.nan)
     known = np.isfinite(people)
-    n_sources = int(source.max(initial=-1)) + 1
-    likelihoods = np.zeros((labels, people.size))
     given = np.isfinite(used)
-    for verdict, has in zip(used, given, strict=True):
-        both = has & known
-        v = np.where(has, verdict, 0).astype(int)
-        y = np.where(known, people, 0).astype(int)
-        cells = np.zeros((n_sources, labels, labels))
-        np.add.at(cells, (source[both], y[both], v[both]), 1.0)
-        others = cells.sum(axis=0) - cells + 0.5
-        rates = others / others.sum(axis=2, keepdims=True)
-        logs = np.log(rates[source, :, v])  # (texts, labels)
-        likelihoods += np.where(has, logs.T, 0.0)
     right = np.where(given & known, used == people, np.nan).astype(float)
     effective = effective_number(right)
     count = given.sum(axis=0)
     asked = known & (count >= FEWEST_JUDGES)
+
+    likelihoods = np.zeros((labels, people.size))
+    for verdict in used:
+        likelihoods += _log_likelihoods(verdict, people, source, labels)
     codes = np.where(known, people, 0).astype(int)
     places = np.arange(people.size)
     of_answer = likelihoods[codes, places]
     rest = likelihoods.copy()
     rest[codes, places] = -np.inf
     other = rest.argmax(axis=0)
+    of_other = rest.max(axis=0)
+
     weight = quotient(np.minimum(effective, count), count.astype(float))
-    doubt = np.where(asked, weight * (rest.max(axis=0) - of_answer), np.nan)
+    doubt = np.where(asked, weight * (of_other - of_answer), np.nan)
     return LabelDoubts(doubt, np.where(asked, other, -1), effective)
+
+
+def _log_likelihoods(
+    verdict: Floats, people: Floats, source: Codes, labels: int
+) -> Floats:
+    """log P(verdict | label) of one judge, (labels, texts); 0 without a verdict.
+
+    P is counted on the other sources: else a judge that errs on a text would make its
+    own error likely.
+    """
+    given = np.isfinite(verdict)
+    known = np.isfinite(people)
+    both = given & known
+    v = np.where(given, verdict, 0).astype(int)
+    y = np.where(known, people, 0).astype(int)
+    n_sources = int(source.max(initial=-1)) + 1
+    cells = np.zeros((n_sources, labels, labels))
+    np.add.at(cells, (source[both], y[both], v[both]), 1.0)
+    others = cells.sum(axis=0) - cells + 0.5
+    rates = others / others.sum(axis=2, keepdims=True)
+    logs = np.log(rates[source, :, v])  # (texts, labels)
+    return np.where(given, logs.T, 0.0)
 
 
 def rating_doubts(scores: Floats, people: Floats, source: Codes) -> Floats:

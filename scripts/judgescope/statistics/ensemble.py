@@ -127,15 +127,19 @@ def error_correlation(
     if one_scale:
         why = same_errors
         how = "errors: score - mean rating"
-        result = correlations(
-            np.round(x - ratings, 9),
-            np.round(y - ratings, 9),
+        errors_x = np.round(x - ratings, 9)
+        errors_y = np.round(y - ratings, 9)
+        one_system = np.zeros_like(source)
+        made = correlations(
+            errors_x,
+            errors_y,
             source,
-            np.zeros_like(source),
+            one_system,
             weights=weights,
             statistics=["pearson"],
             levels=["pooled"],
-        )["pearson", "pooled"]
+        )
+        result = made["pearson", "pooled"]
     else:
         why = REASONS.constant_ratings if constant else same_errors
         how = "errors: residuals of a linear fit on the mean rating"

@@ -515,20 +515,19 @@ def choices(
         advice = Advice.CHEAPEST
         if over is not None:
             advice = advised(over.estimate, p_holm)
-        made.append(
-            Choice(
-                winner,
-                budgets[at],
-                float(values[winner]),
-                float(nested[at]),
-                on_half[at],
-                cheapest,
-                number(on_half[at], ~half),
-                over,
-                p_holm,
-                advice,
-            )
+        choice = Choice(
+            winner,
+            budgets[at],
+            float(values[winner]),
+            float(nested[at]),
+            on_half[at],
+            cheapest,
+            number(on_half[at], ~half),
+            over,
+            p_holm,
+            advice,
         )
+        made.append(choice)
     return made
 
 

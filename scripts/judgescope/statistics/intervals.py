@@ -328,12 +328,13 @@ def jackknife(
     deleted = rows[1:][used]
     if reason := _refused(scale, n, m, deleted, used):
         return reason
+    if varied is not None and varied < FEWEST_SOURCES:
+        return f"{NO_INTERVAL}: {varied} sources have two different ratings"
     evidence = None
     if varied is not None:
-        if varied < FEWEST_SOURCES:
-            return f"{NO_INTERVAL}: {varied} sources have two different ratings"
         effective = min(float(varied), _effective_sources(m))
-        evidence = effective if effective < n else None
+        if effective < n:
+            evidence = effective
     least = min(value, deleted.min())
     greatest = max(value, deleted.max())
     inside = bool(scale.low + TOLERANCE < least and greatest < scale.high - TOLERANCE)
@@ -348,7 +349,8 @@ def jackknife(
         return Jackknife(value, IntervalScale("plain", low, high), alike, 0.0)
     used_scale = scale if inside else scale._replace(kind="plain")
     moved = _to(used_scale, deleted)
-    error = math.sqrt((n - 1) / n * float(np.sum(np.square(moved - moved.mean()))))
+    squares = float(np.sum(np.square(moved - moved.mean())))
+    error = math.sqrt((n - 1) / n * squares)
     return Jackknife(value, used_scale, n, error, evidence=evidence)
 
 

@@ -217,6 +217,8 @@ def within_sources_test(
     a1 = first.judge
     a2 = second.judge
     b = first.people
+    # What a swap of a unit adds to the first judge's sums; it takes the same from the
+    # second's.
     product_gaps = np.bincount(code, weights=(a2 - a1) * b, minlength=used.size)
     square_gaps = np.bincount(code, weights=a2 * a2 - a1 * a1, minlength=used.size)
     gaps = np.stack([product_gaps, square_gaps], axis=1)

@@ -272,18 +272,10 @@ def repeatability(
     used = count >= 2
     n = int(used.sum())
     missing = int(used.size - used.sum())
+    names = ("alpha_draws", "flip_rate", "tied_modes", "reliability", "draws_needed")
     if n == 0:
-        names = (
-            "alpha_draws",
-            "flip_rate",
-            "tied_modes",
-            "reliability",
-            "draws_needed",
-        )
-        return {
-            name: Estimate.undefined(REASONS.no_units, n_missing=missing)
-            for name in names
-        }
+        nothing = Estimate.undefined(REASONS.no_units, n_missing=missing)
+        return dict.fromkeys(names, nothing)
     repeated = draws[:, used]
     sources = source[used]
     flips = np.nanmax(repeated, axis=0) > np.nanmin(repeated, axis=0)
@@ -295,15 +287,10 @@ def repeatability(
     alpha = Estimate.undefined(REASONS.off_judge_scale, n=n, n_missing=missing)
     if scale is None or are_classes(draws, scale):
         alpha = _alpha_of_draws(draws, source, weights, scale, ordered=ordered)
-    return {
-        "alpha_draws": alpha,
-        "flip_rate": clustered_mean(flips, sources, weights, missing).estimate,
-        "tied_modes": clustered_mean(
-            tied_modes(repeated), sources, weights, missing
-        ).estimate,
-        "reliability": icc,
-        "draws_needed": _needed(icc),
-    }
+    flip_rate = clustered_mean(flips, sources, weights, missing)
+    tied = clustered_mean(tied_modes(repeated), sources, weights, missing)
+    estimates = [alpha, flip_rate.estimate, tied.estimate, icc, _needed(icc)]
+    return dict(zip(names, estimates, strict=True))
 
 
 def spearman_brown(reliability: float, draws: int) -> float:

@@ -6,15 +6,21 @@ others.
 """
 
 import json
+import signal
 from collections import defaultdict
+from collections.abc import Generator
 from math import inf
 from pathlib import Path
+from time import process_time
 
 import pytest
 from hypothesis import Phase, settings
 
 SLOWEST = 3.0
-"""Seconds that a test may have taken when the file of times was written."""
+"""Seconds of a processor that a test may have taken when the file of times was
+written: seconds of a clock would depend on the load of the machine."""
+LONGEST = 10
+"""Seconds of a processor after which a test is ended while the tests are timed."""
 TIMES = Path("times.json")
 _TOOK = defaultdict[str, float](float)
 
@@ -44,9 +50,29 @@ def pytest_collection_modifyitems(
         config.hook.pytest_deselected(items=slow)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Time a test with what it sets up."""
+    if TIMES.exists():
+        return (yield)
+    before = process_time()
+    signal.signal(signal.SIGPROF, _end_test)
+    signal.setitimer(signal.ITIMER_PROF, LONGEST)
+    try:
+        return (yield)
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        _TOOK[item.nodeid] += process_time() - before
+
+
+def _end_test(*_: object) -> None:
+    pytest.fail(f"it took more than {LONGEST} s")
+
+
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Time a test with what it sets up; one that fails takes for ever."""
-    _TOOK[report.nodeid] += inf if report.failed else report.duration
+    """Note a test that fails, as if it took for ever."""
+    if report.failed:
+        _TOOK[report.nodeid] = inf
 
 
 def pytest_sessionfinish() -> None:

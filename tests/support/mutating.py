@@ -51,8 +51,8 @@ class Bench:
     packages: tuple[str, ...]
     tests: str
     """The folder of the tests, relative to the checkout."""
-    without: str = ""
-    """A regular expression: the files of tests that are left out; "": none."""
+    chosen: str = ""
+    """A regular expression: the files of tests that run; "": all."""
 
     @property
     def copy(self) -> Path:
@@ -70,12 +70,12 @@ class Bench:
         )
 
 
-def bench_of(room: str | None, without: str = "") -> Bench:
+def bench_of(room: str | None, chosen: str = "") -> Bench:
     """Return the bench of one room with its own unit tests, or of all with all."""
     if room is None:
-        return Bench(HOME / "build" / "mutants", PACKAGES, "tests", without)
+        return Bench(HOME / "build" / "mutants", PACKAGES, "tests", chosen)
     place = HOME / "build" / f"mutants-{room}"
-    return Bench(place, (room,), f"tests/unit/{room}", without)
+    return Bench(place, (room,), f"tests/unit/{room}", chosen)
 
 
 def main() -> None:
@@ -99,13 +99,13 @@ def main() -> None:
         help="make mutants of this package only, and run only its own unit tests",
     )
     parser.add_argument(
-        "--without", default="", help="regular expression: files of tests not to run"
+        "--tests", default="", help="regular expression: the files of tests to run"
     )
     parser.add_argument(
         "--timeouts", action="store_true", help="test again what ran out of time"
     )
     given = parser.parse_args()
-    bench = bench_of(given.room, given.without)
+    bench = bench_of(given.room, given.tests)
     stage(bench)
     os.chdir(bench.place)
     os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
@@ -115,6 +115,9 @@ def main() -> None:
     )  # here: it reads the working folder's settings
     limits: Any = import_module("mutmut.workers.timeout")
     limits.os = SimpleNamespace(getpid=os.getpid, kill=signal_child)
+    isolation: Any = import_module("mutmut.workers.isolation")
+    # The tests have just run when they were timed, and those that fail are left out.
+    isolation.ForkRunner.run_clean_tests = lambda *_, **__: 0
     mutmut.copy_src_dir()
     mutmut.copy_also_copy_files()
     time_tests(bench)
@@ -171,10 +174,11 @@ def _tests(bench: Bench) -> dict[str, str]:
     files = dict[str, str]()
     wanted = list[str]()
     for path in home.rglob("*"):
-        if path.suffix not in (".py", ".txt", ".sh"):
+        if path.suffix not in (".py", ".txt", ".sh", ".json"):
             continue
         name = str(path.relative_to(home))
-        if bench.without and re.search(bench.without, name):
+        is_test = path.name.startswith("test_")
+        if is_test and not re.search(bench.chosen, name):
             for location in (bench.place, bench.copy):
                 (location / "tests" / name).unlink(missing_ok=True)
             continue
@@ -184,7 +188,7 @@ def _tests(bench: Bench) -> dict[str, str]:
         is_own = path.is_relative_to(own)
         # A room's own tests reach it, even through the commands and jobs.
         names_it = bench.tests != "tests" or reaches.search(text)
-        if not path.name.startswith("test_") or (is_own and names_it):
+        if not is_test or (is_own and names_it):
             wanted.append(name)
     for name in wanted:
         used = {

@@ -155,3 +155,32 @@ def test_the_files_of_members_are_named_by_set_and_member() -> None:
         ("b/systems/b.j", "b/systems/b.s"),
         ("a/systems/a.j", "a/systems/a.s"),
     ]
+
+
+def filled(seed: int, *units: tuple[str, str | None]) -> list[float]:
+    """The random scores of texts without a value, each a (target, criterion)."""
+    rows = []
+    for target, criterion in units:
+        row = {"judge": "judge", "kind": "score", "target": target, "draw": 0}
+        rows.append({**row, "aspect": "fluency", "criterion": criterion, "text": ""})
+    _, scores = aggregated(
+        table_of("answers", [{**row, "status": "ok"} for row in rows]),
+        [UNREAD] * len(rows),
+        [None] * len(rows),
+        part=PART,
+        estimator="mean",
+        scale=Scale(0, 1_000_000, 1),
+        unread=Unread(policy="random", seed=seed),
+    )
+    return list(scores["value"].to_pylist())
+
+
+def test_a_random_value_depends_on_seed_text_and_criterion_and_on_no_other_row() -> (
+    None
+):
+    both = filled(1, ("a", None), ("b", None))
+    assert both == [*filled(1, ("a", None)), *filled(1, ("b", None))]
+    others = [filled(2, ("a", None)), filled(1, ("a", "terse"))]
+    values = [*both, *(value for [value] in others)]
+    assert len(set(values)) == 4
+    assert all(0 <= value <= 1_000_000 for value in values)

@@ -296,7 +296,11 @@ class BarsAndLabels(AnswerData):
             if person is not None and person.value is not None:
                 theirs = brief(person.statistic, person.value)
             text = sentences.gives_label(
-                named(judge.id), given, cell_words.value(claim), theirs
+                named(judge.id),
+                given,
+                cell_words.value(claim),
+                theirs,
+                with_counts(claim, "text"),
             )
             return Headline("L3", text, [claim])
         judge, claim = max(every, key=lambda each: each[1].row.value or 0.0)

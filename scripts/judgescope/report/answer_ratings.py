@@ -230,7 +230,8 @@ class RatingsAndDamage(BarsAndLabels):
             gap = cell_words.gap_to_person(claim)
             if gap is not None and gap.value is not None:
                 theirs = percent((claim.row.value or 0.0) - gap.value)
-            text = sentences.picks(named(judge.id), what, reached, theirs)
+            counted = with_counts(claim, "pair")
+            text = sentences.picks(named(judge.id), what, reached, theirs, counted)
             return Headline("P1", text, [claim])
         _, claim = max(every, key=lambda each: each[1].row.value or 0.0)
         rival = claim.others.get("rival")

@@ -49,12 +49,14 @@ KINDS = {
     base.AGREEMENT: ClaimKind("agreeing with people on {}"),
     base.LABELS: ClaimKind("giving people's label on {}", "balanced_accuracy"),
     base.CAUGHT: ClaimKind(
-        "finding at least {enough} of the texts that people label “{label}” on {}",
+        "finding at least {enough} (default bar) of the texts that people label "
+        "“{label}” on {}",
         number="tnr",
         question="Bad texts found",
     ),
     base.PASSED: ClaimKind(
-        "finding at least {enough} of the texts that people label “{label}” on {}",
+        "finding at least {enough} (default bar) of the texts that people label "
+        "“{label}” on {}",
         number="tpr",
         question="Good texts found",
     ),

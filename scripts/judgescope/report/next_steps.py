@@ -196,8 +196,12 @@ class NextStepRules:
         aspects = few(self.rules_of_headline.subjects(limited), "aspects")
         reached = []
         for claim in limited[:MOST_NAMED]:
+            aspect = ""
+            if len(limited) > 1:
+                aspect = f"{lowered(claim.subject)}, "
+            number = cell_words.value(claim)
             reached.append(
-                f"{claim.judge} {cell_words.value(claim)} ({cell_words.limit(claim)})"
+                f"{aspect}{claim.judge} {number} ({cell_words.limit(claim)})"
             )
         if len(limited) > MOST_NAMED:
             more = plural(len(limited) - MOST_NAMED, "more aspect")

@@ -233,14 +233,22 @@ def says_one(name: str, label: str, share: str) -> str:
     return f"{name} {what} to {share} of all texts: it does not judge."
 
 
-def gives_label(name: str, label: str, share: str, person: str) -> str:
+def gives_label(
+    name: str, label: str, share: str, person: str, counted: str = ""
+) -> str:
     """A judge that gives the right labels.
+
+    counted: the interval of the share and how many texts it is of.
 
     >>> gives_label("a", "people's label", "90 %", "93 %")
     "a gives people's label in 90 % of texts, averaged over labels; one person in 93 %."
+    >>> gives_label("a", "labels", "90 %", "", "80 % to 95 %, 60 texts")
+    'a gives labels in 90 % of texts, averaged over labels (80 % to 95 %, 60 texts).'
     """
     beside = f"; one person in {person}" if person else ""
-    return f"{name} gives {label} in {share} of texts, averaged over labels{beside}."
+    detail = f" ({counted})" if counted else ""
+    text = f"{name} gives {label} in {share} of texts, averaged over labels"
+    return f"{text}{detail}{beside}."
 
 
 # --- agreement, pairs -----------------------------------------------------------------
@@ -342,14 +350,17 @@ def agreement_not_shown(number: str, name: str, aspects: str) -> str:
     return f"Agreement is not shown: at best {number} ({name}{aspects})."
 
 
-def picks(name: str, what: str, share: str, person: str) -> str:
+def picks(name: str, what: str, share: str, person: str, counted: str = "") -> str:
     """A judge that picks the better of two texts.
+
+    counted: the interval of the share and how many pairs it is of.
 
     >>> picks("a", "what people prefer", "81 %", "86 %")
     'a picks what people prefer in 81 % of pairs; one person does in 86 %.'
     """
     beside = f"; one person does in {person}" if person else ""
-    return f"{name} picks {what} in {share} of pairs{beside}."
+    detail = f" ({counted})" if counted else ""
+    return f"{name} picks {what} in {share} of pairs{detail}{beside}."
 
 
 def prefers_place(name: str, which: str, share: str, people: str) -> str:

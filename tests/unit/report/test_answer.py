@@ -342,7 +342,8 @@ STUDIES: dict[str, tuple[str, Make, str]] = {
     "labels hold": (
         "L3",
         labels_hold,
-        "`model-a` gives people's label in 80\u202f% of texts, averaged over labels.",
+        "`model-a` gives people's label in 80\u202f% of texts, averaged over labels "
+        "(70\u202f% to 90\u202f%, 24 texts).",
     ),
     "labels by length": (
         "L3",
@@ -394,8 +395,8 @@ STUDIES: dict[str, tuple[str, Make, str]] = {
     "pairs": (
         "P1",
         pairs,
-        "`model-a` picks what people prefer in 81\u202f% of pairs; one person does in "
-        "86\u202f%.",
+        "`model-a` picks what people prefer in 81\u202f% of pairs (71\u202f% to "
+        "91\u202f%, 24 pairs); one person does in 86\u202f%.",
     ),
     "pairs by length": (
         "P1",

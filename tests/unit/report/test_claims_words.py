@@ -86,7 +86,8 @@ def test_finding_the_texts_of_a_label_names_the_share_that_is_enough(
     )
     [(title, text)] = verdicts(report, [claim])
     assert f"{title} {text}".startswith(
-        "Succeeds at finding at least 90\u202f% of the texts that people label “fail” "
+        "Succeeds at finding at least 90\u202f% (default bar) of the texts that people "
+        "label “fail” "
         "on Fluency ("
     )
 

@@ -17,7 +17,7 @@ from judgescope.report.cell_words import (
     gap_to_person,
     number_against_others,
 )
-from judgescope.report.cells import figures, short
+from judgescope.report.cells import figures, of_few, short
 from judgescope.report.claims import GOOD, ReportedClaim
 from judgescope.report.report import Report, ShownJudge
 from judgescope.report.rows import ReportRow
@@ -356,12 +356,25 @@ def _holds(
     first = max(claims, key=lambda claim: claim.row.value or 0.0)
     number = short(first.row)
     person = _one_person(findings, first)
+    counted = _counted(first)
     if first.kind == base.LABELS:
-        return sentences.gives_label(name, "people's label", number, person)
+        return sentences.gives_label(name, "people's label", number, person, counted)
     if first.kind == base.PAIRS:
-        return sentences.picks(name, "what people prefer", number, person)
-    beside = _beside_person(findings, first) or f" ({number})"
+        return sentences.picks(name, "what people prefer", number, person, counted)
+    own = ", ".join(filter(None, (number, counted)))
+    beside = _beside_person(findings, first) or f" ({own})"
     return sentences.follows(name, "people", _on(findings, claims), beside)
+
+
+def _counted(claim: ReportedClaim) -> str:
+    """The interval of a claim's number and how many it is of, "" for one of few."""
+    row = claim.row
+    if of_few(row) or row.ci_low is None or row.ci_high is None:
+        return ""
+    low = written(row.statistic, row.ci_low)
+    high = written(row.statistic, row.ci_high)
+    noun = "pair" if claim.kind == base.PAIRS else "text"
+    return f"{low} to {high}, {plural(row.n, noun)}"
 
 
 def _beside_person(findings: FoundByAudit, claim: ReportedClaim) -> str:

@@ -45,6 +45,21 @@ def is_far(crossing: Crossing, row: int, column: int) -> bool:
     return apart >= max(0.25, 2 / max(rows, columns))
 
 
+def _far_in_words(crossing: Crossing) -> str:
+    """What the red places of a picture are; see `is_far`."""
+    if crossing.kind in (LABELS, CHOICES):
+        return "judge and people differ"
+    shown = [
+        abs(row - column)
+        for row in range(len(crossing.rows))
+        for column in range(len(crossing.columns))
+        if is_far(crossing, row, column)
+    ]
+    if not shown or len(crossing.rows) != len(crossing.columns):
+        return "far apart: by a quarter of the scale or more"
+    return f"far apart: by {plural(min(shown), 'step')} or more"
+
+
 def orders(crossing: Crossing) -> list[int]:
     """The rows of a crossing from the top of its picture."""
     places = list(range(len(crossing.rows)))
@@ -235,8 +250,8 @@ def figure_of(crossings: Sequence[Crossing], aspect: str, unit: str) -> PageFigu
         whole=True,
     )
     keys = [
-        LegendKey("●", "blue", "as many rows as its number says"),
-        LegendKey("●", "red", "judge and people far apart"),
+        LegendKey("●", "blue", f"area and number: {unit}s"),
+        LegendKey("●", "red", _far_in_words(crossings[0])),
     ]
     return PageFigure(
         f"{aspect}: people across, the judge down",
@@ -263,5 +278,5 @@ def summary(crossing: Crossing) -> str:
             f"{plural(crossing.n, 'row')}."
         )
     whom = "people" if crossing.judge else "the others"
-    rows = plural(crossing.n, "row")
-    return f"{plain(who)} is far from {whom} in {count(far)} of {rows}."
+    counted = plural(crossing.n, "row" if crossing.judge else "rating")
+    return f"{plain(who)} is far from {whom} in {count(far)} of {counted}."

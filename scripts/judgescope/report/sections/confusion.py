@@ -115,7 +115,7 @@ def _heat_maps(
     columns = tables.aspect_columns(report, aspects)
     table = PageTable(
         f"{name}: Δ, {statistic('delta').meaning}.",
-        "ShownPerturbation",
+        "Perturbation",
         columns,
         bodies,
         [

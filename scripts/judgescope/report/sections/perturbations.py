@@ -63,7 +63,7 @@ def perturbations(
         "perturbation.",
         columns,
         [tables.RowGroup(level, lines=of_level) for level, of_level in lines.items()],
-        corner="ShownPerturbation",
+        corner="Perturbation",
         code=False,
         cell=_outcome,
     ).filled((), rows)

@@ -85,7 +85,7 @@ def data(report: Report) -> Iterator[elements.PageBlock]:
         elements.TableColumn("Ratings by", style="words"),
     ]
     yield elements.PageTable(
-        "The data that the study read.", "ShownDataset", columns, [elements.Body(lines)]
+        "The data that the study read.", "Dataset", columns, [elements.Body(lines)]
     )
     yield elements.Link("Every judgment beside its text", "explore.html")
     for dataset in report.datasets:

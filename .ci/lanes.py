@@ -28,7 +28,8 @@ SHARES = {
 }
 """Lane -> minutes that it may take on two idle cores.
 
-SLURM runs beside the others, the linters beside the documentation, the wheel beside vLLM.
+SLURM runs beside the others, the linters beside the documentation, and the wheel beside
+vLLM.
 """
 _ENDED = re.compile(r"^([a-z][a-z0-9' -]*): (\d+) s$")
 _PASSED = re.compile(r"\b(\d+) passed\b")

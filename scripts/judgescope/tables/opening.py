@@ -489,7 +489,7 @@ def _delimited(
             empty += 1
             continue
         if header is None:
-            if len(cells) < width:
+            if len(cells) < width or _is_title(cells):
                 table.notes.append(
                     f"row {record.number} above the header was skipped: "
                     f"{' '.join(filter(None, cells))[:60]}"
@@ -515,6 +515,16 @@ def _delimited(
     if empty:
         rows = "row" if empty == 1 else "rows"
         table.notes.append(f"skipped: {empty} {rows} without a filled cell")
+
+
+def _is_title(cells: Sequence[str], fewest: int = 3) -> bool:
+    """Whether a line above a header has a cell in front and nothing behind, as the
+    title of a sheet has.
+
+    >>> _is_title(["Evaluation in March", "", ""]), _is_title(["", "Human", ""])
+    (True, False)
+    """
+    return len(cells) >= fewest and bool(cells[0]) and not any(cells[1:])
 
 
 def _without_rules(text: str) -> str:

@@ -264,3 +264,32 @@ def test_a_judges_preference_beside_that_of_people_is_read(tmp_path: Path) -> No
     columns_read = audited(write(tmp_path / "t.csv", columns)).columns
     assert columns_read.rated == ["preference"]
     assert columns_read.scored == ["llm_preference"]
+
+
+def test_a_title_with_empty_cells_behind_it_is_no_header(tmp_path: Path) -> None:
+    columns: dict[str, Sequence[object]] = {
+        "Answer": answers(),
+        "Human (1-5)": scores(1),
+        "LLM (1-5)": scores(2),
+    }
+    file = write(tmp_path / "t.csv", columns)
+    rows = file.read_text(encoding="utf-8")
+    file.write_text(f"Evaluation March,,\n{rows}", encoding="utf-8")
+    draft = audited(file)
+    assert draft.columns.rated == ["Human (1-5)"]
+    assert "Evaluation March" in draft.table.notes[0]
+
+
+def test_the_ends_of_a_scale_are_no_rater(tmp_path: Path) -> None:
+    """Both questions were taken for two raters of one aspect, `by` a rater "1 to 5"."""
+    asked = "On a scale from 1 to 5, how {} was the story?"
+    columns: dict[str, Sequence[object]] = {
+        "story": answers(),
+        asked.format("funny"): scores(1),
+        asked.format("original"): scores(2),
+        "GPT-4 funny": scores(3),
+        "GPT-4 original": scores(4),
+    }
+    read = audited(write(tmp_path / "t.csv", columns)).columns
+    assert len(read.ratings) == 2
+    assert {*map(len, read.ratings.values())} == {1}

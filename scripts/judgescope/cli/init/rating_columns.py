@@ -565,7 +565,9 @@ def aspect_of(column: str) -> str:
     `score`.
     """
     # The rater at the end, `fluency by Anna`, or at the beginning, `Anna's fluency`.
-    by = r"\s*[_\-,:]?\s*(?:\b|_)(?:rated[ _])?(?:by|from)[ _]+[^()\[\]]+$"
+    # `on a scale from 1 to 5, how funny is it?` names no rater.
+    name = r"(?!\d)[^()\[\]?]{1,40}$"
+    by = rf"\s*[_\-,:]?\s*(?:\b|_)(?:rated[ _])?(?:by|from)[ _]+{name}"
     without_rater = re.sub(by, "", without_brackets(column), flags=re.I)
     without_rater = re.sub(r"^\s*[^\W\d_]+['’]s?\s+", "", without_rater)
     ignored = (

@@ -128,7 +128,8 @@ def unexplained(header: str, shared: Collection[str] = ()) -> list[str]:
     # chrF and G-Eval are one name each.
     joined: set[str] = set()
     for first, second in pairwise(words):
-        if SAYS_WHOSE & classes_of(first + second).keys():
+        kinds = {known.kind for known in known_words().get(first + second, ())}
+        if SAYS_WHOSE & kinds:
             joined |= {first, second}
     for word in words:
         are_initials = len(word) == 2 and word.upper() in header

@@ -34,7 +34,9 @@ def crossed_with(
         is_crossed = len(rows) == len(pairs) >= least_filled * cells
         if is_crossed and len(values) >= fewest:
             matching.append(column)
-    return matching[0] if len(matching) == 1 else None
+    if len(matching) == 1:
+        return matching[0]
+    return None
 
 
 def _cells_as_text(rows: Sequence[TableRow], columns: Sequence[str]) -> list[str]:

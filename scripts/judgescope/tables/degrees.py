@@ -169,7 +169,9 @@ def of_degrees(labels: Collection[str]) -> tuple[str, ...] | None:
         praise = goodness(core) if core else 1
         if not praise:
             return None
-        strength = 6.5 if core in SUPERLATIVES and degree == PLAIN else degree
+        strength = degree
+        if core in SUPERLATIVES and degree == PLAIN:
+            strength = 6.5
         value_of[label] = praise * strength
         if core and core not in SUPERLATIVES:
             cores.setdefault(praise, set()).add(core.removesuffix("s"))

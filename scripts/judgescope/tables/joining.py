@@ -31,7 +31,9 @@ class NamedTable:
     def is_key(self, column: str) -> bool:
         """Whether every row has its own value in a column."""
         values = [key_of(row, column) for row in self.table.rows]
-        return "" not in values and len(set(values)) == len(values)
+        if "" in values:
+            return False
+        return len(set(values)) == len(values)
 
 
 def key_of(row: TableRow, column: str) -> str:
@@ -41,7 +43,9 @@ def key_of(row: TableRow, column: str) -> str:
     ('1', '1', '')
     """
     cell = row.get(column)
-    return "" if is_missing(cell) else word_of(cell)
+    if is_missing(cell):
+        return ""
+    return word_of(cell)
 
 
 def join(first: NamedTable, second: NamedTable, on: str | None) -> OpenedTable:
@@ -86,7 +90,9 @@ def join(first: NamedTable, second: NamedTable, on: str | None) -> OpenedTable:
             allowed=f"at least {LEAST_MATCHED:.0%} of the rows of one file",
             todo="name the column that both files share: --on COLUMN",
         )
-    more = f"; {left} rows of {single.path.name} have none" if left else ""
+    more = ""
+    if left:
+        more = f"; {left} rows of {single.path.name} have none"
     joined.notes.append(f"{counts}{more}")
     return joined
 

@@ -40,15 +40,22 @@ def _saved_by_pandas(content: dict[str, Any]) -> list[FileRow] | None:
     >>> _saved_by_pandas({"human": {"0": 3, "1": 4}, "judge": {"0": 2, "1": 4}})
     [{'human': 3, 'judge': 2}, {'human': 4, 'judge': 4}]
     """
-    columns, data = content.get("columns"), content.get("data")
+    columns = content.get("columns")
+    data = content.get("data")
     if isinstance(columns, list) and isinstance(data, list):
-        cells = [each for each in data if isinstance(each, list)]
+        cells = []
+        for each in data:
+            if isinstance(each, list):
+                cells.append(each)
         if len(cells) == len(data) and all(len(row) == len(columns) for row in cells):
             return [dict(zip(map(str, columns), row, strict=True)) for row in cells]
     of_columns = _of_columns(content)
     if of_columns is not None:
         return of_columns
-    parts = [part for part in content.values() if isinstance(part, dict)]
+    parts = []
+    for part in content.values():
+        if isinstance(part, dict):
+            parts.append(part)
     if len(parts) < max(2, len(content)):
         return None
     keys = list(parts[0])
@@ -69,7 +76,10 @@ def _of_columns(content: dict[str, Any]) -> list[FileRow] | None:
     >>> _of_columns({"human": [3, 4], "judge": [2, 4]})
     [{'human': 3, 'judge': 2}, {'human': 4, 'judge': 4}]
     """
-    columns = [cells for cells in content.values() if isinstance(cells, list)]
+    columns = []
+    for cells in content.values():
+        if isinstance(cells, list):
+            columns.append(cells)
     if len(columns) < max(2, len(content)):
         return None
     n_rows = len(columns[0])

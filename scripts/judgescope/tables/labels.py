@@ -168,7 +168,10 @@ def plain_label(cell: object) -> str:
     """
     text = str(cell).replace("_", " ").strip().casefold()
     words = (text.strip(" .'\"“”„«»") or text).split()
-    with_letters = [word for word in words if any(map(str.isalnum, word))]
+    with_letters = []
+    for word in words:
+        if any(map(str.isalnum, word)):
+            with_letters.append(word)
     if with_letters:
         # A sign beside a word repeats it.
         words = [word for word in words if not all(map(_is_picture, word))]
@@ -214,7 +217,9 @@ def is_fault(headers: Collection[str]) -> bool:
 
 
 def _of_two(first: str, second: str, headers: Collection[str]) -> LabelOrder:
-    order = _where_found(first, second) if is_fault(headers) else None
+    order = None
+    if is_fault(headers):
+        order = _where_found(first, second)
     if order is not None:
         remark = f"the header names a fault, so {order[0]} is the bad label"
         return LabelOrder(order, remark=remark)
@@ -249,7 +254,8 @@ def _where_found(first: str, second: str) -> tuple[str, str] | None:
     done = frozenset({"success", "successful", "succeeded"})
     absent = frozenset({"absent", "clean", "none", "clear"})
     for present, other in ((first, second), (second, first)):
-        plain, plain_other = plain_label(present), plain_label(other)
+        plain = plain_label(present)
+        plain_other = plain_label(other)
         if plain in detected_words and (
             plain_other in absent or negates(plain_other, plain)
         ):
@@ -302,7 +308,9 @@ def _of_amounts(words: Collection[str], headers: Collection[str]) -> LabelOrder 
 def _of_degrees(words: Collection[str]) -> LabelOrder | None:
     """The order of words that differ in a degree; None for other words."""
     written = {plain_label(word): word for word in words}
-    order = of_degrees(list(written)) if len(written) == len(words) else None
+    order = None
+    if len(written) == len(words):
+        order = of_degrees(list(written))
     if order is None:
         return None
     return LabelOrder(tuple(written[label] for label in order))

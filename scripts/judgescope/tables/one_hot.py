@@ -62,7 +62,9 @@ def _has_one(rows: Sequence[TableRow], columns: Sequence[str]) -> bool:
         true = []
         for column in columns:
             cell = row.get(column)
-            word = "" if cell is None else str(cell).strip().casefold()
+            word = ""
+            if cell is not None:
+                word = str(cell).strip().casefold()
             if word in TRUE:
                 true.append(column)
             elif word not in FALSE:
@@ -107,7 +109,9 @@ def with_checkboxes(
         if {"person", "machine", "measure"}.isdisjoint(classes_of(column)):
             continue
         cells = cells_of(rows, column)
-        words = {str(cell or "").strip().casefold() for cell in cells}
+        words = set()
+        for cell in cells:
+            words.add(str(cell or "").strip().casefold())
         marks = words - {""}
         if len(words) == 2 and len(marks) == 1 and marks <= MARKS:
             boxes.append(column)

@@ -108,7 +108,10 @@ def goodness(label: str) -> int:
     words = [word for word in split_header(label) if not word.isdigit()]
     if not words:
         # A label such as ✅ has no letters.
-        signs = [sign for sign in label if not sign.isspace()]
+        signs = []
+        for sign in label:
+            if not sign.isspace():
+                signs.append(sign)
         total = sum(_sign_of(sign) for sign in signs)
         return (total > 0) - (total < 0)
     for position, word in enumerate(words):
@@ -184,7 +187,10 @@ def names_fault(header: str) -> bool:
     words = split_header(header)
     if _denies(words):
         return False
-    merits = [word for word in words if _sign_of(word) > 0 and word not in ANSWERS]
+    merits = []
+    for word in words:
+        if _sign_of(word) > 0 and word not in ANSWERS:
+            merits.append(word)
     return all(word in OF_FAULTS for word in merits)
 
 
@@ -205,5 +211,8 @@ def praises(header: str) -> bool:
     (True, False)
     """
     # 是 and 否 ask in Chinese, as `is it` does.
-    words = [word for word in split_header(header) if word not in ANSWERS]
+    words = []
+    for word in split_header(header):
+        if word not in ANSWERS:
+            words.append(word)
     return any(_sign_of(word) > 0 or word in listed("merit") for word in words)

@@ -31,9 +31,11 @@ class ColumnProfile:
     @property
     def two_valued(self) -> bool:
         """Whether the cells are two labels, or the numbers 0 and 1."""
-        return self.different == 2 and (
-            self.kind == "label" or set(self.numbers) == {0.0, 1.0}
-        )
+        if self.different != 2:
+            return False
+        if self.kind == "label":
+            return True
+        return set(self.numbers) == {0.0, 1.0}
 
 
 def profile(rows: Sequence[TableRow], column: str) -> ColumnProfile:
@@ -99,7 +101,10 @@ def numbers_in(cell: Any) -> list[float]:
 
 
 def _is_numeric(cell: Any) -> bool:
-    values = [entry for entry in entries(cell) if not is_missing(entry)]
+    values = []
+    for entry in entries(cell):
+        if not is_missing(entry):
+            values.append(entry)
     return len(numbers_in(cell)) == len(values)
 
 

@@ -148,7 +148,10 @@ def with_listed_words(
     """
     split: dict[str, list[str]] = {}
     for column in columns:
-        lists = [cell for cell in cells_of(rows, column) if not is_missing(cell)]
+        lists = []
+        for cell in cells_of(rows, column):
+            if not is_missing(cell):
+                lists.append(cell)
         if not lists or not all(map(_is_list_of_words, lists)):
             continue
         sizes = {len(cell) for cell in lists}
@@ -178,7 +181,10 @@ def with_listed_texts(
         evidence = classes_of(column)
         if "text" not in evidence or "source" in evidence or "reference" in evidence:
             continue
-        lists = [cell for cell in cells_of(rows, column) if not is_missing(cell)]
+        lists = []
+        for cell in cells_of(rows, column):
+            if not is_missing(cell):
+                lists.append(cell)
         if len(lists) < len(rows) or not all(map(_is_two_texts, lists)):
             continue
         if _have_one_order(rows, columns, column):
@@ -219,7 +225,9 @@ def _split(
             if name not in split:
                 new[name] = cell
                 continue
-            entries = cell if isinstance(cell, list) else [None] * len(split[name])
+            entries = cell
+            if not isinstance(cell, list):
+                entries = [None] * len(split[name])
             new |= zip(split[name], entries, strict=True)
         new_rows.append(new)
     return new_rows
@@ -263,7 +271,10 @@ def conversation(turns: Sequence[Mapping[str, Any]]) -> str:
     lines = []
     for turn in turns:
         role = _role(turn)
-        texts = [turn[key] for key in ("content", "prompt", "value") if turn.get(key)]
+        texts = []
+        for key in ("content", "prompt", "value"):
+            if turn.get(key):
+                texts.append(turn[key])
         lines += _said(role, texts[0] if texts else None)
         calls = list(turn.get("tool_calls") or turn.get("toolsCalled") or [])
         if turn.get("function_call"):
@@ -285,7 +296,9 @@ def _said(role: str, content: Any) -> list[str]:
     words: list[str] = []
     lines: list[str] = []
     for part in content:
-        kind = part.get("type") if isinstance(part, Mapping) else None
+        kind = None
+        if isinstance(part, Mapping):
+            kind = part.get("type")
         if kind == "tool_use":
             lines += _called(role, part)
         elif kind == "tool_result":
@@ -296,17 +309,24 @@ def _said(role: str, content: Any) -> list[str]:
             words.append(str(part["text"]))
         elif kind:
             words.append(f"[{kind}]")
-    return [f"{role}: {' '.join(words)}", *lines] if words else lines
+    if words:
+        return [f"{role}: {' '.join(words)}", *lines]
+    return lines
 
 
 def _called(role: str, call: Mapping[str, Any]) -> list[str]:
     """The lines of a call of a tool: its name, its arguments, and a result in it."""
     function = call.get("function")
     if not isinstance(function, Mapping):
-        named = call.get("name", "") if function is None else function
+        named = function
+        if function is None:
+            named = call.get("name", "")
         function = {**call, "name": named}
     keys = ("arguments", "args", "input", "inputParameters", "input_parameters")
-    given = [function[key] for key in keys if key in function]
+    given = []
+    for key in keys:
+        if key in function:
+            given.append(function[key])
     arguments = given[0] if given else ""
     if not isinstance(arguments, str):
         arguments = json.dumps(arguments, ensure_ascii=False)
@@ -355,7 +375,9 @@ def _judge_of_draw(column: str) -> str:
     stem = re.sub(r"[\W_]*[^\W\d_]+[\W_]*\d+[\s)\]]*$", "", column)
     evidence = classes_of(stem)
     is_machine = evidence.get("machine") or evidence.get("measure")
-    return stem if is_machine and not evidence.get("person") else ""
+    if is_machine and not evidence.get("person"):
+        return stem
+    return ""
 
 
 @dataclass(frozen=True)
@@ -401,9 +423,10 @@ def _systems_in(by_rest: Mapping[str, dict[str, str]]) -> SystemColumns | None:
     """
     for of_text in by_rest.values():
         systems = list(of_text)
-        same = {
-            rest: group for rest, group in by_rest.items() if set(group) == set(systems)
-        }
+        same = {}
+        for rest, group in by_rest.items():
+            if set(group) == set(systems):
+                same[rest] = group
         of_pair = PAIRED_PARTS.issuperset(part.casefold() for part in systems)
         if len(systems) > 1 and not of_pair and _has_text_and_score(same):
             return SystemColumns(systems, same)
@@ -424,25 +447,33 @@ BETWEEN_PARTS: Final = r"[_.\s:|/-]+"
 def _first_part(column: str) -> SplitHeader | None:
     """`v1` and `answer` of `v1_answer`; None for a header of one part."""
     parts = re.split(BETWEEN_PARTS, column.strip())
-    return SplitHeader(parts[0], " ".join(parts[1:])) if len(parts) > 1 else None
+    if len(parts) > 1:
+        return SplitHeader(parts[0], " ".join(parts[1:]))
+    return None
 
 
 def _last_part(column: str) -> SplitHeader | None:
     """`v1` and `answer` of `answer_v1`; None for a header of one part."""
     parts = re.split(BETWEEN_PARTS, column.strip())
-    return SplitHeader(parts[-1], " ".join(parts[:-1])) if len(parts) > 1 else None
+    if len(parts) > 1:
+        return SplitHeader(parts[-1], " ".join(parts[:-1]))
+    return None
 
 
 def _before_last_part(column: str) -> SplitHeader | None:
     """`gpt-4o` and `answer` of `gpt-4o: answer`: a model's name has parts, too."""
     split = re.fullmatch(rf"(.+?){BETWEEN_PARTS}([^_.\s:|/-]+)", column.strip())
-    return SplitHeader(split[1], split[2]) if split else None
+    if split:
+        return SplitHeader(split[1], split[2])
+    return None
 
 
 def _behind_first_part(column: str) -> SplitHeader | None:
     """`gpt-4o` and `answer` of `answer (gpt-4o)`."""
     split = re.fullmatch(r"([^\W_]+)[_.\s:/([-]+(.+?)[)\]]?", column.strip())
-    return SplitHeader(split[2], split[1]) if split else None
+    if split:
+        return SplitHeader(split[2], split[1])
+    return None
 
 
 def _has_text_and_score(rests: Mapping[str, Mapping[str, str]]) -> bool:
@@ -467,7 +498,10 @@ def unpivoted(
     new_rows: list[TableRow] = []
     places = []
     for index, row in enumerate(rows):
-        shared = {column: cell for column, cell in row.items() if column not in moved}
+        shared = {}
+        for column, cell in row.items():
+            if column not in moved:
+                shared[column] = cell
         for system in by_system.systems:
             new = {**shared, name: system}
             for rest, group in by_system.columns.items():

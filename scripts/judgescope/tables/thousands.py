@@ -83,7 +83,10 @@ def _likely(
     sign = SIGNS[name]
     written = [value for value in values if sign in value]
     example = written[0]
-    without_sign = [abs(decimals[value]) for value in values if sign not in value]
+    without_sign = []
+    for value in values:
+        if sign not in value:
+            without_sign.append(abs(decimals[value]))
     if not without_sign:
         # Either reading is the other one times 1000, and agreement is the same.
         if name == "point":

@@ -45,7 +45,10 @@ def _read(export: OpenedExport) -> PlatformTable:
         if choice is None:
             continue
         row.setdefault(judge, []).append(choice)
-    people = [name for name, is_person in given.items() if is_person]
+    people = []
+    for name, is_person in given.items():
+        if is_person:
+            people.append(name)
     machines = [name for name, is_person in given.items() if not is_person]
     rows = []
     for row in choices.values():
@@ -65,7 +68,9 @@ def _item(part: ExportPart, number: int) -> str:
     turn = part.get("turn")
     if question is None:
         return f"battle {number}"
-    return f"{question}" if turn is None else f"{question}, turn {turn}"
+    if turn is None:
+        return f"{question}"
+    return f"{question}, turn {turn}"
 
 
 def _pair(part: ExportPart, item: str) -> FileRow:

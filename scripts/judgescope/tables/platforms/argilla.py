@@ -42,18 +42,24 @@ def _questions_of_first(export: OpenedExport) -> list[str]:
         entries = []
         for row in export.rows:
             cell = unpacked(row.get(name))
-            entries += cell if isinstance(cell, list) else []
+            if isinstance(cell, list):
+                entries += cell
         if entries and all(map(_is_response, entries)):
             questions.append(name)
     return questions
 
 
 def _is_response(entry: object) -> bool:
-    return isinstance(entry, Mapping) and {"value", "status"} <= entry.keys()
+    if not isinstance(entry, Mapping):
+        return False
+    return {"value", "status"} <= entry.keys()
 
 
 def _flat(export: OpenedExport) -> bool:
-    ends = [name for name in export.columns if name.endswith(RESPONSES)]
+    ends = []
+    for name in export.columns:
+        if name.endswith(RESPONSES):
+            ends.append(name)
     return any(f"{name}.users" in export.columns for name in ends)
 
 
@@ -77,7 +83,9 @@ def _read(export: OpenedExport) -> PlatformTable:
             content = _of_first(part, of_first)
         else:
             content = _of_flat(part) if flat else _of_nested(part)
-        texts = {name: text_of(cell) for name, cell in content.texts.items()}
+        texts = {}
+        for name, cell in content.texts.items():
+            texts[name] = text_of(cell)
         fields.update(dict.fromkeys(texts))
         sheet.add_text(key, index, {item_column: key, **texts})
         for score in content.scores:
@@ -135,10 +143,13 @@ def _of_first(part: ExportPart, questions: list[str]) -> RecordContent:
     content = RecordContent()
     for name in questions:
         for response in unpacked(part.get(name)) or []:
-            value, user = response["value"], response.get("user_id")
+            value = response["value"]
+            user = response.get("user_id")
             content.respond(name, value, user, response["status"])
         about = unpacked(part.get(f"{name}{SUGGESTION}-metadata"))
-        agent = about.get("agent") if isinstance(about, Mapping) else None
+        agent = None
+        if isinstance(about, Mapping):
+            agent = about.get("agent")
         content.suggest(name, part.get(f"{name}{SUGGESTION}"), agent)
     for column, cell in part.content.items():
         is_question = column.partition(SUGGESTION)[0] in questions
@@ -164,7 +175,10 @@ def _of_nested(part: ExportPart) -> RecordContent:
 
 def _add_texts(table: PlatformTable, fields: list[str]) -> None:
     rows = table.rows
-    texts = [name for name in fields if kind_of(rows, name) in {"text", "word"}]
+    texts = []
+    for name in fields:
+        if kind_of(rows, name) in {"text", "word"}:
+            texts.append(name)
     text = first_of_kind(rows, texts, "text")
     table.source = [name for name in texts if "source" in classes_of(name)]
     table.source = [name for name in table.source if name != text]

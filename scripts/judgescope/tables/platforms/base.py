@@ -62,7 +62,9 @@ class ExportPart:
 
     def several(self, key: str) -> list["ExportPart"]:
         """The objects in the list of a key, none where there is no list."""
-        return [] if self.content.get(key) is None else self.parts(key)
+        if self.content.get(key) is None:
+            return []
+        return self.parts(key)
 
     def _object(self, value: object, key: str) -> "ExportPart":
         if not isinstance(value, Mapping):
@@ -105,11 +107,15 @@ class OpenedExport:
 
     def has_columns(self, *names: str) -> bool:
         """Whether the export has rows with these keys."""
-        return bool(self.rows) and self.columns.keys() >= {*names}
+        if not self.rows:
+            return False
+        return self.columns.keys() >= {*names}
 
     def has_keys(self, *names: str) -> bool:
         """Whether the export is an object with these keys."""
-        return isinstance(self.content, dict) and self.content.keys() >= {*names}
+        if not isinstance(self.content, dict):
+            return False
+        return self.content.keys() >= {*names}
 
     @property
     def root(self) -> ExportPart:

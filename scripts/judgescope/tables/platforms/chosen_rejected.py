@@ -33,7 +33,10 @@ def _choices(export: OpenedExport) -> dict[str, bool]:
     by_people = {}
     for column in export.columns:
         cells = [row.get(column) for row in export.rows]
-        words = {str(cell).strip().lower() for cell in cells if not is_missing(cell)}
+        words = set()
+        for cell in cells:
+            if not is_missing(cell):
+                words.add(str(cell).strip().lower())
         if words and words <= CHOSEN.keys():
             by_people[column] = is_persons(column)
     return by_people
@@ -91,7 +94,9 @@ def _number(cell: Any) -> float | None:
 def _is_number(export: OpenedExport, column: str) -> bool:
     cells = [row.get(column) for row in export.rows]
     filled = [cell for cell in cells if not is_missing(cell)]
-    return bool(filled) and all(_number(cell) is not None for cell in filled)
+    if not filled:
+        return False
+    return all(_number(cell) is not None for cell in filled)
 
 
 CHOSEN_REJECTED = Platform(

@@ -31,21 +31,27 @@ CASES = ("testCases", "conversationalTestCases")
 def _run(export: OpenedExport) -> ExportPart:
     """The object with the test cases: a file of the tool's cache has it inside."""
     root = export.root
-    return root.part("testRunData") if "testRunData" in root.content else root
+    if "testRunData" in root.content:
+        return root.part("testRunData")
+    return root
 
 
 def _recognise(export: OpenedExport) -> bool:
     if export.has_columns("input", "actual_output"):
         return True
     content = export.content
-    run = content.get("testRunData", content) if isinstance(content, dict) else None
+    run = None
+    if isinstance(content, dict):
+        run = content.get("testRunData", content)
     if not isinstance(run, dict):
         return False
     return any(isinstance(run.get(name), list) for name in CASES)
 
 
 def _read(export: OpenedExport) -> PlatformTable:
-    return _of_table(export) if export.rows else _of_run(export)
+    if export.rows:
+        return _of_table(export)
+    return _of_run(export)
 
 
 def _of_run(export: OpenedExport) -> PlatformTable:

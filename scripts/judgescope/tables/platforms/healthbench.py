@@ -38,7 +38,9 @@ def _read(export: OpenedExport) -> PlatformTable:
     else one for each answer and criterion, with the one aspect `met`.
     """
     export.check_columns(LABELS, PHYSICIANS, "completion", "prompt", "prompt_id")
-    criterion = "criterion" if "criterion" in export.columns else "rubric"
+    criterion = "rubric"
+    if "criterion" in export.columns:
+        criterion = "criterion"
     export.check_columns(criterion)
     graders = []
     for name in export.columns:
@@ -122,7 +124,10 @@ def _is_id_of_prompts(rows: Iterable[FileRow]) -> bool:
 
 
 def _is_grader(export: OpenedExport, name: str) -> bool:
-    cells = {str(row.get(name)) for row in export.rows if not is_missing(row.get(name))}
+    cells = set()
+    for row in export.rows:
+        if not is_missing(row.get(name)):
+            cells.add(str(row.get(name)))
     kind = kind_of(export.rows, name)
     return kind in {"label", "number"} and 1 <= len(cells) <= MOST_LABELS
 
@@ -130,7 +135,8 @@ def _is_grader(export: OpenedExport, name: str) -> bool:
 def _entries(cell: Any) -> list[int]:
     """Labels as 1 for a criterion that is met, and 0."""
     values = unpacked(cell)
-    values = values if isinstance(values, list) else [values]
+    if not isinstance(values, list):
+        values = [values]
     return [int(str(value).lower() in {"true", "1", "1.0"}) for value in values]
 
 

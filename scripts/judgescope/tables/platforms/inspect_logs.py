@@ -111,7 +111,9 @@ def _scores(sample: ExportPart) -> dict[str, Any]:
     scores = sample.optional("scores")
     for name in scores.content:
         value = scores.part(name).need("value")
-        parts = value if isinstance(value, Mapping) else {"": value}
+        parts = value
+        if not isinstance(value, Mapping):
+            parts = {"": value}
         for part, cell in parts.items():
             given[f"{name} {part}".strip()] = cell
     return given
@@ -122,7 +124,9 @@ def _output(sample: ExportPart) -> str | None:
     if output.get("completion"):
         return text_of(output.get("completion"))
     choices = output.several("choices")  # a log without `completion`
-    return text_of(choices[0].optional("message").get("content")) if choices else None
+    if choices:
+        return text_of(choices[0].optional("message").get("content"))
+    return None
 
 
 def _count_grades(rows: Sequence[FileRow], name: str) -> None:

@@ -56,7 +56,9 @@ def _draws(scores: Any) -> Any:
     numbers = list(chain.from_iterable(map(numbers_in, values)))
     if not numbers:
         return None
-    return numbers[0] if len(numbers) == 1 else numbers
+    if len(numbers) == 1:
+        return numbers[0]
+    return numbers
 
 
 def _drop_words(table: PlatformTable) -> None:

@@ -63,7 +63,9 @@ def _decisions(part: ExportPart) -> list[int | None]:
         part.parts("judgments")
     decisions = []
     for judgment in judgments:
-        word = judgment.get("decision") if isinstance(judgment, dict) else judgment
+        word = judgment
+        if isinstance(judgment, dict):
+            word = judgment.get("decision")
         decisions.append(None if word is None else _choice(word, part))
     return decisions
 

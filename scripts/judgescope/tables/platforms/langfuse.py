@@ -15,9 +15,15 @@ KEYS = ("traceId", "name", "source", "dataType")
 def _recognise(export: OpenedExport) -> bool:
     if export.has_columns(*KEYS):
         return True
-    data = export.content.get("data") if export.has_keys("data", "meta") else None
+    data = None
+    if export.has_keys("data", "meta"):
+        data = export.content.get("data")
     entries = data if isinstance(data, list) else []
-    return bool(entries) and isinstance(entries[0], dict) and {*KEYS} <= {*entries[0]}
+    if not entries:
+        return False
+    if not isinstance(entries[0], dict):
+        return False
+    return {*KEYS} <= {*entries[0]}
 
 
 def _rows(export: OpenedExport) -> list[ExportPart]:

@@ -59,7 +59,9 @@ def _metrics(part: ExportPart) -> dict[str, float]:
     scores = {}
     for name in named:
         cell = part.get(name)
-        numbers = [] if isinstance(cell, str | list) else numbers_in(cell)
+        numbers = []
+        if not isinstance(cell, str | list):
+            numbers = numbers_in(cell)
         if numbers:
             scores[name] = numbers[0]
     return scores

@@ -34,7 +34,9 @@ def _recognise(export: OpenedExport) -> bool:
     if not export.has_columns("info"):
         return False
     info = export.rows[0].get("info")
-    return isinstance(info, dict) and info.keys() >= {"trace_id", "assessments"}
+    if not isinstance(info, dict):
+        return False
+    return info.keys() >= {"trace_id", "assessments"}
 
 
 def _valid(assessments: list[ExportPart]) -> list[ExportPart]:

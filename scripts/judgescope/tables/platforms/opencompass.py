@@ -30,11 +30,18 @@ def _recognise(export: OpenedExport) -> bool:
     if not export.has_keys("details"):
         return False
     details = export.content["details"]
-    entries = details.values() if isinstance(details, dict) else details
+    entries = details
+    if isinstance(details, dict):
+        entries = details.values()
     if not isinstance(details, dict | list):
         return False
-    objects = [entry for entry in entries if isinstance(entry, dict)]
-    return bool(objects) and {*KEYS} <= objects[0].keys()
+    objects = []
+    for entry in entries:
+        if isinstance(entry, dict):
+            objects.append(entry)
+    if not objects:
+        return False
+    return {*KEYS} <= objects[0].keys()
 
 
 def _read(export: OpenedExport) -> PlatformTable:

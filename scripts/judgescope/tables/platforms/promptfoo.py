@@ -19,8 +19,12 @@ PERSON = "human"
 
 
 def _recognise(export: OpenedExport) -> bool:
-    results = export.content.get("results") if export.has_keys("results") else None
-    return isinstance(results, dict) and results.keys() >= {"results", "stats"}
+    results = None
+    if export.has_keys("results"):
+        results = export.content.get("results")
+    if not isinstance(results, dict):
+        return False
+    return results.keys() >= {"results", "stats"}
 
 
 def _read(export: OpenedExport) -> PlatformTable:
@@ -49,7 +53,10 @@ def _read(export: OpenedExport) -> PlatformTable:
     if len({row["system"] for row in rows}) > 1:
         table.system = "system"
     add_people(table, [name for name in scores if name == PERSON])
-    judges = [judge_column(name) for name in scores if name != PERSON]
+    judges = []
+    for name in scores:
+        if name != PERSON:
+            judges.append(judge_column(name))
     add_judges(table, judges)
     return table
 

@@ -28,7 +28,9 @@ def unpacked(cell: Any) -> Any:
             value = read(cell.strip())
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             continue
-        return value if isinstance(value, list | dict) else cell
+        if isinstance(value, list | dict):
+            return value
+        return cell
     return cell
 
 
@@ -109,7 +111,8 @@ def longest_text(rows: Sequence[FileRow], columns: Iterable[str]) -> str | None:
         size = 0
         for row in rows:
             cell = row.get(column)
-            size += len(cell) if isinstance(cell, str) else 0
+            if isinstance(cell, str):
+                size += len(cell)
         if size:
             sizes[column] = size
     return max(sizes, key=lambda column: sizes[column], default=None)

@@ -134,6 +134,8 @@ def _add_sides(table: PlatformTable, columns: Mapping[str, GivenScore]) -> None:
         if score.is_person:
             table.people.setdefault(aspect, []).append(column)
         else:
-            judge = "" if score.alone else score.giver or score.kind
+            judge = ""
+            if not score.alone:
+                judge = score.giver or score.kind
             judged.append(JudgeColumn(judge, score.name, column, aspect))
     add_judges(table, judged)

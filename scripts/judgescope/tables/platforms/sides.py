@@ -88,7 +88,9 @@ def aspect_of_score(name: str) -> str:
         if sided or word in GENERAL or word.isdigit() or initial:
             continue
         kept.append(word)
-    return slug(" ".join(kept)) if kept else OVERALL
+    if kept:
+        return slug(" ".join(kept))
+    return OVERALL
 
 
 @dataclass(frozen=True)
@@ -138,7 +140,9 @@ def add_judges(table: PlatformTable, scores: Sequence[JudgeColumn]) -> None:
         else:
             unrated.append(score)
     if OVERALL in rated or (not matched and len(rated) == 1):
-        aspect = OVERALL if OVERALL in rated else next(iter(rated))
+        aspect = OVERALL
+        if OVERALL not in rated:
+            aspect = next(iter(rated))
         for score in unrated:
             _add(table, score, aspect if len(rated) > 1 else EVERY, alone=True)
         if unrated and aspect != OVERALL:
@@ -166,7 +170,9 @@ def _rated_aspect(aspect: str, rated: Collection[str]) -> str:
         others = _stems(name)
         if stems and others and (stems <= others or others <= stems):
             about.append(name)
-    return about[0] if len(about) == 1 else ""
+    if len(about) == 1:
+        return about[0]
+    return ""
 
 
 def _stems(aspect: str, longest: int = 6) -> set[str]:

@@ -21,8 +21,12 @@ def _feedback_of(row: Mapping[str, Any]) -> Any:
     if isinstance(unpacked(row.get("feedback")), list):
         return unpacked(row["feedback"])
     summary = unpacked(row.get("summary"))
-    weave = summary.get("weave") if isinstance(summary, dict) else None
-    return weave.get("feedback") if isinstance(weave, dict) else None
+    weave = None
+    if isinstance(summary, dict):
+        weave = summary.get("weave")
+    if isinstance(weave, dict):
+        return weave.get("feedback")
+    return None
 
 
 def _recognise(export: OpenedExport) -> bool:
@@ -137,7 +141,10 @@ def _values(output: Any, name: str) -> Iterator[tuple[str, Any]]:
     values: list[tuple[str, Any]] = []
     for key, cell in output.items():
         values += _values(cell, f"{name} {key}".strip())
-    numbers = [each for each in values if not isinstance(each[1], str)]
+    numbers = []
+    for each in values:
+        if not isinstance(each[1], str):
+            numbers.append(each)
     kept = numbers or values
     if len(kept) == 1:
         yield name, kept[0][1]

@@ -131,7 +131,9 @@ def _among_people(rated: AspectRows, axis: CategoryAxis) -> Crossing | None:
             truth = rated.joined([each for each in others if each is not None])
             if value is not None and truth is not None:
                 pairs[value, truth] += times
-    return _counted("", rated, pairs, axis, axis) if pairs else None
+    if pairs:
+        return _counted("", rated, pairs, axis, axis)
+    return None
 
 
 def _counted(

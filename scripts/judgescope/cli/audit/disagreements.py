@@ -138,4 +138,6 @@ def _text(draft: StudyDraft, row: int) -> str:
     text = " ".join(text.split())
     # Characters of a text that a list of rows shows.
     longest_text = 120
-    return text if len(text) <= longest_text else f"{text[: longest_text - 1]}…"
+    if len(text) <= longest_text:
+        return text
+    return f"{text[: longest_text - 1]}…"

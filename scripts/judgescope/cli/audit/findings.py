@@ -147,14 +147,19 @@ class AuditFindings:
         """
         if self.draft.require and not self.judges:
             return CANNOT_TELL
-        bars = [claim for claim in self.all_claims if claim.kind.startswith(BAR)]
+        bars = []
+        for claim in self.all_claims:
+            if claim.kind.startswith(BAR):
+                bars.append(claim)
         on_parts = [claim for part in self.slices for claim in part.bars]
         outcomes = {claim.outcome for claim in (*bars, *on_parts)}
         if on_parts and not all(part.bars for part in self.slices):
             outcomes.add(Outcome.CANNOT_TELL)
         if Outcome.MISSES in outcomes:
             return MISSES
-        return MEETS if outcomes <= {Outcome.MEETS} else CANNOT_TELL
+        if outcomes <= {Outcome.MEETS}:
+            return MEETS
+        return CANNOT_TELL
 
     def _reasons(self, claim: ReportedClaim) -> Iterator[str]:
         """Yield a claim's reasons, and what a bar needs in a file."""

@@ -63,7 +63,8 @@ class PlaceChoices:
     @property
     def differs(self) -> bool:
         """Whether the interval of the difference excludes 0."""
-        low, high = self.gap.ci_low, self.gap.ci_high
+        low = self.gap.ci_low
+        high = self.gap.ci_high
         return low is not None and high is not None and not low <= 0 <= high
 
 
@@ -125,7 +126,9 @@ def repeated_draws(draft: StudyDraft) -> Iterator[RepeatedDraws]:
         if most < 2:
             continue
         of_labels = aspects[aspect].are_labels(list(chain.from_iterable(draws)))
-        padded = [of_text + [nan] * (most - len(of_text)) for of_text in draws]
+        padded = []
+        for of_text in draws:
+            padded.append(of_text + [nan] * (most - len(of_text)))
         rated = aspects[aspect]
         numbers = agreement_of_draws(
             padded,
@@ -227,7 +230,9 @@ def _calibrations(
     draft: StudyDraft, column: str, unit: int, judge: str
 ) -> Iterator[StatedCalibration]:
     """Yield what a judge's confidence shows on each aspect with labels or choices."""
-    stated = [_share(cell, unit) for cell in cells_of(draft.table.rows, column)]
+    stated = []
+    for cell in cells_of(draft.table.rows, column):
+        stated.append(_share(cell, unit))
     aspects = aspects_of(draft)
     sources = sources_of(draft)
     for name, aspect, scores in judge_columns(draft):
@@ -294,7 +299,9 @@ def _chance_of_best(
     if not of_best or not of_other:
         return ""
     is_chance = min(of_best) >= 0.5 >= max(of_other) and min(of_other) < 0.5
-    return str(rated.labels[1]) if is_chance else ""
+    if is_chance:
+        return str(rated.labels[1])
+    return ""
 
 
 def _verdict_of_people(rated: AspectRows, row: int) -> float | None:

@@ -106,13 +106,17 @@ def content(findings: AuditFindings) -> AuditPage:
 
 def _notes(findings: AuditFindings) -> list[str]:
     """How the file was read; notes that may quote cells only where texts are shown."""
-    notes = list(findings.draft.table.notes) if findings.texts else []
+    notes = []
+    if findings.texts:
+        notes = list(findings.draft.table.notes)
     return [*notes, *notes_on_raters(findings.draft, "--human")]
 
 
 def _verdict(findings: AuditFindings) -> Any:
     # A literal type of three words; `VERDICTS` has no others.
-    return VERDICTS[findings.status] if findings.draft.require else None
+    if findings.draft.require:
+        return VERDICTS[findings.status]
+    return None
 
 
 def _exit_code(findings: AuditFindings) -> Any:
@@ -312,7 +316,9 @@ def _corrected(findings: AuditFindings) -> list[ShownCorrected]:
 
 
 def _slice(part: TableSlice, texts: bool) -> ShownSlice:
-    numbers = [JudgedNumber(judge=row.judge, **_fields(row)) for row in part.numbers]
+    numbers = []
+    for row in part.numbers:
+        numbers.append(JudgedNumber(judge=row.judge, **_fields(row)))
     return ShownSlice(
         column=part.column,
         value=part.value if texts else None,

@@ -131,14 +131,16 @@ def _rows(findings: AuditFindings) -> Iterator[str]:
     yield ""
     shown = findings.texts and any(row.text for row in rows)
     heads = ["Row", "Judge", "Aspect", "Judge says", "People say"]
-    heads += ["Text"] if shown else []
+    if shown:
+        heads += ["Text"]
     yield _line(heads)
     yield _line(["---"] * len(heads))
     for row in rows:
         judge = findings.named(row.judge)
         aspect = findings.report.aspect(row.aspect)
         cells = [str(row.row), judge, aspect, row.judged, row.rated]
-        cells += [row.text] if shown else []
+        if shown:
+            cells += [row.text]
         yield _line([escaped(cell) for cell in cells])
     yield ""
 

@@ -40,7 +40,9 @@ def as_file(path: Path, most_bytes: int) -> Iterator[Path]:
 
 
 def _is_readable_once(path: Path) -> bool:
-    return path.is_fifo() or path.is_char_device() or path.is_socket()
+    if path.is_fifo():
+        return True
+    return path.is_char_device() or path.is_socket()
 
 
 def _suffix(content: bytes) -> str:

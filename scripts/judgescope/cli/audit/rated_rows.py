@@ -67,12 +67,16 @@ class AspectRows:
         if self.ordered:
             return sorted(ratings)[(len(ratings) - 1) // 2]
         value, votes = Counter(ratings).most_common(1)[0]
-        return value if 2 * votes > len(ratings) else None
+        if 2 * votes > len(ratings):
+            return value
+        return None
 
     def are_labels(self, values: Sequence[float | None]) -> bool:
         """Whether a judge's values are labels, not scores that need a threshold."""
         codes = set(map(float, range(len(self.labels))))
-        return bool(self.labels) and {*values} - {None} <= codes
+        if not self.labels:
+            return False
+        return {*values} - {None} <= codes
 
 
 def aspects_of(draft: StudyDraft) -> dict[str, AspectRows]:
@@ -103,13 +107,16 @@ def aspects_of(draft: StudyDraft) -> dict[str, AspectRows]:
 
 
 def _rating(values: Sequence[float], rater: int) -> float | None:
-    return values[rater] if rater < len(values) else None
+    if rater < len(values):
+        return values[rater]
+    return None
 
 
 def _ordered(draft: StudyDraft, columns: Sequence[str]) -> bool:
-    labels = {
-        draft.table.labels[name] for name in columns if name in draft.table.labels
-    }
+    labels = set()
+    for name in columns:
+        if name in draft.table.labels:
+            labels.add(draft.table.labels[name])
     return labels.isdisjoint(draft.table.unordered)
 
 

@@ -60,7 +60,9 @@ def chosen(error: UnclearColumns, ask: Callable[[str], str]) -> OpenReading | No
 
 def options_of(error: UserError | UserErrors) -> Sequence[OpenReading]:
     """Return the readings to choose from, [] if no choice helps."""
-    return error.options if isinstance(error, UnclearColumns) else []
+    if isinstance(error, UnclearColumns):
+        return error.options
+    return []
 
 
 def command(reading: OpenReading) -> str:
@@ -70,7 +72,9 @@ def command(reading: OpenReading) -> str:
 
 
 def _errors(error: UserError | UserErrors) -> list[UserError]:
-    return error.errors if isinstance(error, UserErrors) else [error]
+    if isinstance(error, UserErrors):
+        return error.errors
+    return [error]
 
 
 def _reason(error: UserError) -> RefusalReason:

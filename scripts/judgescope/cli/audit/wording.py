@@ -102,7 +102,9 @@ def verdict_lines(
 def _unused_texts(findings: AuditFindings) -> Iterator[str]:
     table = findings.draft.table
     columns = findings.draft.columns
-    unused = [] if table.known else list(doubtful_texts(table.rows, columns))
+    unused = []
+    if not table.known:
+        unused = list(doubtful_texts(table.rows, columns))
     if unused:
         yield plain(
             f"Columns with texts that are not used: {', '.join(unused)}. If one of "
@@ -182,7 +184,9 @@ def supported(findings: AuditFindings) -> Iterator[str]:
     counts = findings.report.datasets[0].counts
     raters = [len(group) for group in columns.ratings.values()]
     levels = {claim.row.level for claim in findings.all_claims}
-    how = "within sources" if WITHIN_SOURCE in levels else "over all texts"
+    how = "over all texts"
+    if WITHIN_SOURCE in levels:
+        how = "within sources"
     aspects = listed([findings.report.aspect(name) for name in columns.ratings])
     if columns.compared:
         of_pairs = plural(len(findings.draft.table.rows), "pair")

@@ -181,7 +181,10 @@ def _read(draft: StudyDraft) -> tuple[StudyDraft, NewCards, DatasetContent]:
 def _notes(rated: DatasetContent) -> Iterator[str]:
     """Yield the reasons why intervals will be wrong or impossible."""
     items = len(rated.items)
-    sources = {item.source for item in rated.items if item.source}
+    sources = set()
+    for item in rated.items:
+        if item.source:
+            sources.add(item.source)
     if items < FEWEST_SOURCES:
         yield (
             f"{items} items: intervals need at least {FEWEST_SOURCES}, and numbers "
@@ -329,7 +332,9 @@ def _scores_fact(draft: StudyDraft, scores: Mapping[str, str]) -> str:
     kind = "choices" if draft.columns.compared else "scores"
     shown = []
     for aspect, column in scores.items():
-        how = [] if aspect == "*" else [cards.shown_aspect(draft, aspect)]
+        how = []
+        if aspect != "*":
+            how = [cards.shown_aspect(draft, aspect)]
         for missing in draft.table.missing_cells([column]).values():
             how.append(f"{missing} of {len(draft.table.rows)} {kind} missing")
         shown.append(f"{column}{_in_brackets(how)}")
@@ -359,6 +364,8 @@ def _next_steps(draft: StudyDraft) -> Iterator[str]:
         if keys.get(key):
             yield f"  export {keys[key]}=…          # the value itself is never saved"
     yield f"  judgescope check {study}    # counts and prices the requests, sends none"
-    sends = "" if endpoint is None and not draft.judges else "sends requests, "
+    sends = "sends requests, "
+    if endpoint is None and not draft.judges:
+        sends = ""
     yield f"  judgescope run {study}      # {sends}computes, writes the report"
     yield f"  judgescope show {study}     # prints the numbers"

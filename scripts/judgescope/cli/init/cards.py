@@ -80,11 +80,9 @@ class StudyDraft:
     @property
     def data(self) -> Path:
         """Return the file that the study's cards read: the user's, or a copy."""
-        return (
-            Path("data", f"{self.study}.jsonl")
-            if self.table.copied
-            else self.table.file
-        )
+        if self.table.copied:
+            return Path("data", f"{self.study}.jsonl")
+        return self.table.file
 
     @property
     def labelled(self) -> list[str]:
@@ -218,7 +216,9 @@ def _asked(draft: StudyDraft, endpoint: EndpointDraft) -> NewCards:
             forms[endpoint.form or "compare"] = list(draft.scales)
     else:
         for aspect in draft.scales:
-            form = "reason-verdict" if aspect in draft.labelled else "analyze-rate"
+            form = "analyze-rate"
+            if aspect in draft.labelled:
+                form = "reason-verdict"
             forms.setdefault(form, []).append(aspect)
     for form in sorted(forms):
         judge = name if len(forms) == 1 or form == "analyze-rate" else f"{name}-labels"
@@ -257,7 +257,9 @@ def recorded_id(judge: str) -> str:
     have it.
     """
     shipped = (HOME / "config" / FOLDERS["judge"] / f"{judge}.yaml").exists()
-    return f"{judge}-recorded" if shipped or judge in RESERVED_JUDGES else judge
+    if shipped or judge in RESERVED_JUDGES:
+        return f"{judge}-recorded"
+    return judge
 
 
 def _recorded(
@@ -415,7 +417,9 @@ def _source(guess: Guess) -> str | list[str] | dict[str, str]:
     source = guess.source
     if any(column in names for column in source):
         return {names.get(column) or part_name(column): column for column in source}
-    return source[0] if len(source) == 1 else source
+    if len(source) == 1:
+        return source[0]
+    return source
 
 
 def _choices(guess: Guess) -> dict[str, list[str]]:
@@ -438,7 +442,9 @@ def _cell(cell: object) -> object:
         return [_cell(entry) for entry in cell]
     if isinstance(cell, bool):
         return int(cell)
-    return None if isinstance(cell, float) and not math.isfinite(cell) else cell
+    if isinstance(cell, float) and not math.isfinite(cell):
+        return None
+    return cell
 
 
 def _write_copy(draft: StudyDraft, file: Path) -> None:
@@ -567,7 +573,9 @@ def write(draft: StudyDraft, cards: NewCards, read: Iterable[str] = ()) -> list[
     """
     check_new(draft, cards)
     _write_copy(draft, draft.data)
-    files = [draft.data] if draft.table.copied else []
+    files = []
+    if draft.table.copied:
+        files = [draft.data]
     for key, card in cards.items():
         path = card_path(*key)
         write_new_card(card, path, list(read) if key[0] == "dataset" else ())

@@ -130,7 +130,9 @@ def secret_file(text: str, where: str = "--key-file") -> str:
 
 def ca_file(text: str, where: str = "--ca-file") -> str:
     """Return the absolute path of a file of certificates."""
-    return _file(text, where, "name a PEM file of certificates") if text else ""
+    if text:
+        return _file(text, where, "name a PEM file of certificates")
+    return ""
 
 
 def _file(text: str, where: str, todo: str) -> str:

@@ -71,7 +71,9 @@ def understood(
     for role in (*ROLES, *PAIRED):
         value = getattr(args, role)
         for text in [value] if isinstance(value, str) else value or []:
-            name = part_of(text, table)[1] if role == "source" else text
+            name = text
+            if role == "source":
+                name = part_of(text, table)[1]
             check_column(name, table, f"--{role}")
             check_free(name, named, f"--{role}")
             named.setdefault(role, []).append(name)
@@ -174,11 +176,10 @@ def assigned(
     }
     for aspect, column in parts:
         check_known({aspect} - {EVERY}, ratings, UNRATED, where=flag)
-        new = (
-            _judges_by_name(column, ratings, names)
-            if aspect == EVERY
-            else {slug(column): {aspect: column}}
-        )
+        if aspect == EVERY:
+            new = _judges_by_name(column, ratings, names)
+        else:
+            new = {slug(column): {aspect: column}}
         for judge, of in new.items():
             judges[judge] = judges.get(judge, {}) | of
     judges = {judge: of for judge, of in judges.items() if of}
@@ -220,7 +221,9 @@ def _for_ratings(
 def draft_of(args: argparse.Namespace, table: InitTable) -> StudyDraft:
     """Return the study that the flags describe, with guesses for the rest."""
     table, named = understood(args, table)
-    ratings = read_ratings(args.rating, table, "--rating") if args.rating else {}
+    ratings = {}
+    if args.rating:
+        ratings = read_ratings(args.rating, table, "--rating")
     columns = assigned(table, named, ratings, ("--metric", args.metric), more=True)
     if not args.scale:
         table = without_sentinels(table, columns)
@@ -378,7 +381,9 @@ def read_ratings(
     for text in texts:
         for aspect, column in named_parts([text], table, flag):
             check_free(column, ratings, flag)
-            name = (alone or slug(column)) if aspect == EVERY else aspect
+            name = aspect
+            if aspect == EVERY:
+                name = alone or slug(column)
             ratings.setdefault(name, []).append(column)
     if not ratings:
         raise UserError(
@@ -544,7 +549,9 @@ def check_complete(draft: StudyDraft) -> None:
                 errors.append(UserError(what, where=flag, got=value, todo=todo))
     if not columns.ratings:
         passed = unread(table, Guess(text=columns.text, source=columns.source))
-        more = f"; skipped: {', '.join(map(str, passed))}" if passed else ""
+        more = ""
+        if passed:
+            more = f"; skipped: {', '.join(map(str, passed))}"
         unknown("--rating", f"which columns have ratings{more}")
     lacking = undefined(columns, draft.definitions, table)
     others = [

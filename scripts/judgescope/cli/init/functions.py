@@ -36,7 +36,9 @@ def id_of(function: tuple[Path, str]) -> str:
     file, name = function
     judge = slug(file.stem)
     shipped = (HOME / "config" / "judges" / f"{judge}.yaml").exists()
-    return f"{judge}-{slug(name)}" if shipped or judge in RESERVED_JUDGES else judge
+    if shipped or judge in RESERVED_JUDGES:
+        return f"{judge}-{slug(name)}"
+    return judge
 
 
 def function_cards(

@@ -106,7 +106,8 @@ def interview(draft: StudyDraft, ask: AskPerson) -> StudyDraft | None:
         if typed.lower() in quit_words:
             return None
         if typed.lower() in back:
-            draft = before.pop() if before else draft
+            if before:
+                draft = before.pop()
         elif not typed and line is None:
             return draft
         elif line is None:
@@ -134,8 +135,12 @@ def _chosen(typed: str, lines: list[InterviewLine]) -> InterviewLine | None:
     """
     if not typed:
         return next((line for line in lines if line.needed and not line.value), None)
-    number = int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 4 else 0
-    return lines[number - 1] if 0 < number <= len(lines) else None
+    number = 0
+    if typed.isascii() and typed.isdigit() and len(typed) < 4:
+        number = int(typed)
+    if 0 < number <= len(lines):
+        return lines[number - 1]
+    return None
 
 
 def _shown(lines: list[InterviewLine], draft: StudyDraft) -> Iterator[str]:
@@ -273,7 +278,10 @@ def _freed(columns: Guess, names: Collection[str]) -> Guess:
     """Return the columns without those that get another role."""
     roles: dict[str, Any] = {}
     for role in (*ROLES, *PAIRED):
-        left = [column for column in columns.columns_of(role) if column not in names]
+        left = []
+        for column in columns.columns_of(role):
+            if column not in names:
+                left.append(column)
         roles[role] = left if role in SEVERAL else next(iter(left), None)
     return replace(columns.without(names), **roles)
 
@@ -283,11 +291,10 @@ def _with(draft: StudyDraft, columns: Guess) -> StudyDraft:
     scales.
     """
     old = draft.columns.ratings
-    kept = {
-        name: draft.scales[name]
-        for name, group in columns.ratings.items()
-        if old.get(name) == group
-    }
+    kept = {}
+    for name, group in columns.ratings.items():
+        if old.get(name) == group:
+            kept[name] = draft.scales[name]
     return replace(draft, columns=columns, scales=draft.table.scales(columns, kept))
 
 
@@ -336,7 +343,9 @@ def _endpoint_key(draft: StudyDraft, key: str, answer: str) -> StudyDraft:
     assert draft.endpoint is not None  # these lines exist only with an endpoint
     checks = {"name": model_name, "price": flags.price}
     value = checks[key](answer) if key in checks else ACCESS[key](answer, "the answer")
-    login = {"proxy_auth_env": ""} if key == "proxy" and not value else {}
+    login = {}
+    if key == "proxy" and not value:
+        login = {"proxy_auth_env": ""}
     return replace(draft, endpoint=draft.endpoint.having(**{key: value}, **login))
 
 

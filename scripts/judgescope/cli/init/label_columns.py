@@ -100,7 +100,10 @@ def coded_export(table: InitTable, judging: Collection[str] = ()) -> InitTable:
     read = _with_own_labels(read, known.rated, known.scored)
     unread = []
     other_labels = []
-    sizes = {len(read.labels[name]) for name in known.rated if name in read.labels}
+    sizes = set()
+    for name in known.rated:
+        if name in read.labels:
+            sizes.add(len(read.labels[name]))
     for column in [*known.rated, *known.scored]:
         if numbers(read.rows, column) is None:
             unread.append(column)
@@ -203,7 +206,10 @@ def _with_labels(table: InitTable, judging: Collection[str]) -> InitTable:
         labels[column] = next(pair for pair in LABELS if used.intersection(pair))
         for word in used.difference(labels[column]):
             others[word] = LABEL_CODES[word]
-    free = [name for name in table.columns if name not in table.labels]
+    free = []
+    for name in table.columns:
+        if name not in table.labels:
+            free.append(name)
     answers = answering(table.rows, words, free)
     faults = fault_columns(answers)
     for column in faults:
@@ -240,7 +246,9 @@ def _notes_on_answers(
     matter.
     """
     if faults:
-        yes = labels[faults[0]][0] if faults[0] in labels else "1"
+        yes = "1"
+        if faults[0] in labels:
+            yes = labels[faults[0]][0]
         fault = fault_in(faults)
         yield f"{listed(faults)}: {yes} means {fault}, the bad label"
     open_columns: dict[Label, list[str]] = {}
@@ -303,7 +311,10 @@ def _with_other_labels(table: InitTable, judging: Collection[str]) -> InitTable:
     unordered = set(table.unordered)
     notes = list(table.notes)
     for words in shared:
-        columns = [name for name in used if used[name].keys() <= words.keys()]
+        columns = []
+        for name in used:
+            if used[name].keys() <= words.keys():
+                columns.append(name)
         words = {**words, **_word_none(table.rows, columns)}
         faults = fault_columns(columns)
         good = [name for name in columns if name not in faults]
@@ -374,8 +385,12 @@ def _as_steps(
     [column] = [name for name in used if used[name].keys() == words.keys()]
     order = order_of(words.values(), [column])
     assert order is not None
-    steps = {plain_label(word): at for at, word in enumerate(order.labels, start=1)}
-    values = [steps.get(plain_label(row.get(column))) for row in table.rows]
+    steps = {}
+    for at, word in enumerate(order.labels, start=1):
+        steps[plain_label(word)] = at
+    values = []
+    for row in table.rows:
+        values.append(steps.get(plain_label(row.get(column))))
     note = (
         f"column {column}: {order.labels[0]} to {order.labels[-1]} were read as 1 to "
         f"{len(order.labels)}, because the judge gives numbers"
@@ -406,7 +421,9 @@ def _of_people_alone(
         return []
     [(column, words)] = people.items()
     order = order_of(words.values(), [column])
-    return [words] if order and order.ordered and not order.note else []
+    if order and order.ordered and not order.note:
+        return [words]
+    return []
 
 
 def _notes_on_none(table: InitTable) -> Iterator[str]:
@@ -433,7 +450,9 @@ def _word_none(rows: Sequence[TableRow], columns: Sequence[str]) -> dict[str, st
             if plain_label(cell) == "none" and cell is not None:
                 written.setdefault("none", str(cell).strip())
                 with_none.add(column)
-    return written if len(with_none) > 1 else {}
+    if len(with_none) > 1:
+        return written
+    return {}
 
 
 def _labels_by_column(
@@ -504,7 +523,10 @@ def _sharing(used: Mapping[str, Mapping[str, str]]) -> list[dict[str, str]]:
         together = dict(words)
         for theirs in partners:
             together = {**theirs, **together}
-        known = [each for each in vocabularies if each.keys() & together.keys()]
+        known = []
+        for each in vocabularies:
+            if each.keys() & together.keys():
+                known.append(each)
         if known:
             known[0].update({**together, **known[0]})
         else:

@@ -199,7 +199,10 @@ def _with_the_same_labels(table: InitTable) -> list[str]:
     for column in table.columns:
         if profile(table.rows, column).kind == "label":
             cells = [row.get(column) for row in table.rows]
-            words = {str(cell).strip() for cell in cells if not is_missing(cell)}
+            words = set()
+            for cell in cells:
+                if not is_missing(cell):
+                    words.add(str(cell).strip())
             by_labels.setdefault(frozenset(words), []).append(column)
     for labels, columns in by_labels.items():
         if len(labels) > 1 and len(columns) > 1:
@@ -311,7 +314,10 @@ def readings_of_doubtful(columns: Guess) -> list[OpenReading]:
     """Return the readings of columns of a side with a word that nothing explains, such
     as `judge_zest` beside `judge`; [] if there are none, or flags name the side.
     """
-    in_doubt = [name for name in columns.doubtful if name not in columns.flagged]
+    in_doubt = []
+    for name in columns.doubtful:
+        if name not in columns.flagged:
+            in_doubt.append(name)
     people = [name for name in columns.rated if name in in_doubt]
     if people and not columns.flagged & {*columns.rated}:
         if len(people) == len(columns.rated):
@@ -356,7 +362,10 @@ def readings_of_names(columns: Guess) -> list[OpenReading]:
         return []
     if not names or not all(map(is_given_name, names)):
         return []
-    named = [name for name in columns.scored if is_given_name(name)]
+    named = []
+    for name in columns.scored:
+        if is_given_name(name):
+            named.append(name)
     if not named:
         return []
     others = [name for name in columns.scored if name not in named]

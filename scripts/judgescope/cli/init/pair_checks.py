@@ -83,7 +83,10 @@ def check_choices_clear(
             continue
         if profile(table.rows, column).kind in {"number", "label"}:
             rated.append(column)
-    people = [name for name in rated if classes_of(english[name]).get("person")]
+    people = []
+    for name in rated:
+        if classes_of(english[name]).get("person"):
+            people.append(name)
     if people and len(rated) > len(people):
         raise UnclearColumns.of(
             f"a row has two texts, and nothing says which of them {listed(rated)} rate",
@@ -124,7 +127,10 @@ def _has_unknown_choices(table: InitTable, column: str, english: str) -> bool:
 def _unknown_choices(
     table: InitTable, column: str, texts: list[str], most_shown: int = 7
 ) -> UserError:
-    cells = {str(cell) for cell in cells_of(table.rows, column) if not is_missing(cell)}
+    cells = set()
+    for cell in cells_of(table.rows, column):
+        if not is_missing(cell):
+            cells.add(str(cell))
     shown = sorted(cells)[:most_shown]
     return UserError(
         f"a row has two texts ({listed(texts)}), and nothing says which of them each "
@@ -145,7 +151,10 @@ def check_order_clear(
     such as A may name the text shown first or that of the first column.
     """
     english = english_names(table.columns)
-    chosen = [name for name in pairs.choices if says_who_chose(english[name])]
+    chosen = []
+    for name in pairs.choices:
+        if says_who_chose(english[name]):
+            chosen.append(name)
     if {*judging}.issuperset(chosen) or not pairs.words:
         return
     for column in table.columns:
@@ -180,7 +189,9 @@ def check_order_clear(
 
 def _human_flag(people: Sequence[str]) -> str:
     """The value of --human for some columns of choices."""
-    return people[0] if len(people) == 1 else rating_text("overall", people)
+    if len(people) == 1:
+        return people[0]
+    return rating_text("overall", people)
 
 
 def _says_order(table: InitTable, column: str) -> bool:
@@ -188,7 +199,10 @@ def _says_order(table: InitTable, column: str) -> bool:
     is_shown = not SHOWN.isdisjoint(words_of(column)) and aspect_of(column) != "overall"
     if not is_shown and not names_place(column):
         return False
-    cells = {str(cell) for cell in cells_of(table.rows, column) if not is_missing(cell)}
+    cells = set()
+    for cell in cells_of(table.rows, column):
+        if not is_missing(cell):
+            cells.add(str(cell))
     return len(cells) == 2
 
 
@@ -197,6 +211,11 @@ def _are_moved(table: InitTable, column: str, pairs: PairColumns) -> bool:
     them in the order in which they were shown.
     """
     names = pairs.texts or pairs.systems
-    orders = {tuple(map(str, cells)) for cells in cells_by_row(table.rows, names)}
-    moved = [order for order in orders if order[::-1] in orders]
+    orders = set()
+    for cells in cells_by_row(table.rows, names):
+        orders.add(tuple(map(str, cells)))
+    moved = []
+    for order in orders:
+        if order[::-1] in orders:
+            moved.append(order)
     return 2 * len(moved) >= len(orders)

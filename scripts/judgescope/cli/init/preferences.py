@@ -89,7 +89,10 @@ def _in_random_order(
     pairs = [pair for pair in sided if pair]
     names = {}
     for pair in pairs:
-        common = [word for word in words_of(pair[0]) if word != CHOSEN]
+        common = []
+        for word in words_of(pair[0]):
+            if word != CHOSEN:
+                common.append(word)
         for column, position in zip(pair, ("first", "second"), strict=True):
             names[column] = " ".join([*(common or ["text"]), position])
     preferred = "preferred"
@@ -118,13 +121,17 @@ def _in_random_order(
 
 def _are_scores(rows: Sequence[TableRow], pair: SidedColumns) -> bool:
     """Return whether two columns have numbers on one scale, and no choices 1 and 2."""
-    values = [set(numbers(rows, column) or ()) for column in pair.columns]
+    values = []
+    for column in pair.columns:
+        values.append(set(numbers(rows, column) or ()))
     both = set().union(*values)
     is_rating = any(
         kind in classes_of(" ".join(pair.words) or "-")
         for kind in ("rating", "person", "machine", "measure")
     )
-    return all(values) and is_rating and not both <= {0.0, 1.0, 2.0}
+    if not all(values):
+        return False
+    return is_rating and not both <= {0.0, 1.0, 2.0}
 
 
 def _larger(first: object, second: object) -> str | None:

@@ -107,9 +107,10 @@ class Guess:
                 ratings[aspect] = kept
         judges = {}
         for judge, scores in self.judges.items():
-            other = {
-                name: scores[name] for name in scores if scores[name] not in columns
-            }
+            other = {}
+            for name in scores:
+                if scores[name] not in columns:
+                    other[name] = scores[name]
             if other:
                 judges[judge] = other
         return replace(self, ratings=ratings, judges=judges)
@@ -120,7 +121,9 @@ class Guess:
         def new(columns: Collection[str]) -> list[str]:
             return [names.get(column, column) for column in columns]
 
-        ratings = {aspect: new(group) for aspect, group in self.ratings.items()}
+        ratings = {}
+        for aspect, group in self.ratings.items():
+            ratings[aspect] = new(group)
         judges = {}
         for judge, scores in self.judges.items():
             judges[judge] = {

@@ -175,7 +175,8 @@ class InitTable:
         of_nobody = [name for name in free if name not in {*scored, *others}]
         if not scored:
             # Numbers of both texts that nobody else gave are a judge's.
-            scored, of_nobody = of_nobody, []
+            scored = of_nobody
+            of_nobody = []
         unclear = unclear_choices([english.get(name, name) for name in others])
         unused = dict(guessed.unused)
         why = "others name a judge more clearly"
@@ -207,9 +208,10 @@ class InitTable:
         if columns.compared:
             return labels
         for aspect, group in columns.ratings.items():
-            of_columns = [
-                self.labels[column] for column in group if column in self.labels
-            ]
+            of_columns = []
+            for column in group:
+                if column in self.labels:
+                    of_columns.append(self.labels[column])
             if aspect in stated:
                 continue
             if of_columns and len(of_columns[0]) > 2:
@@ -235,7 +237,9 @@ class InitTable:
         """Return whether the data that cards describe have words of LABELS in all
         columns.
         """
-        return not self.copied and self.labels.keys() >= set(columns)
+        if self.copied:
+            return False
+        return self.labels.keys() >= set(columns)
 
     def scales(
         self, columns: Guess, stated: Mapping[str, LabelScale]
@@ -260,7 +264,9 @@ class InitTable:
         """Return the scale of labels, and how the words of columns are read."""
         words = _codes_of(pair)
         if self._in_words(group):
-            words = {word: pair[code] for word, code in self.other_labels.items()}
+            words = {}
+            for word, code in self.other_labels.items():
+                words[word] = pair[code]
         label_scale: dict[str, Any] = {"labels": list(pair)}
         if pair in self.unordered:
             label_scale["ordered"] = False
@@ -287,7 +293,9 @@ class InitTable:
         given = [self.labels[column] for column in judged]
         if not self.other_labels and set(given) == {pair}:
             return {}
-        read = {word: pair[code] for word, code in self.other_labels.items()}
+        read = {}
+        for word, code in self.other_labels.items():
+            read[word] = pair[code]
         for own_labels in given:
             read |= zip(own_labels, pair, strict=True)
         return {"read_as": read}

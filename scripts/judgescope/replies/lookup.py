@@ -143,6 +143,7 @@ class StoredReplies:
         for path in files_of(self.shard):
             for file, block in self.files.placed(path, self.key_table.has):
                 self._take(block, file, errors)
+        # A line that forgets an error may stand in a later file than the error.
         for slot, draw, attempt, position in errors:
             if attempt > self.forgotten.get(draw, 0):
                 self._put(slot, position, refused=True)

@@ -220,6 +220,7 @@ def _group(
         raise _foreign(path, ["lines without a key"])
     parts = []
     for chunk in column.chunks:
+        # Arrow may pad a buffer: it can be longer than its values.
         parts.append(np.frombuffer(chunk.buffers()[1], KEY)[: len(chunk)])
     keys: Keys = np.concatenate([np.empty(0, KEY), *parts])
     kept = chosen(keys)

@@ -225,6 +225,14 @@ def diagram(stated: Stated, weights: Weights) -> list[Bin]:
     return points
 
 
+class _Pool(NamedTuple):
+    """Neighbouring confidences at which the curve is flat."""
+
+    hits: float
+    texts: int
+    values: int
+
+
 def isotonic(confidence: Floats, right: Floats) -> tuple[Floats, Floats]:
     """The share right as a function of confidence that never falls (pool adjacent
     violators); both (n,).
@@ -240,12 +248,19 @@ def isotonic(confidence: Floats, right: Floats) -> tuple[Floats, Floats]:
         confidence, return_inverse=True, return_counts=True
     )
     hits = np.bincount(codes, weights=right)
-    pools: list[tuple[float, int, int]] = []  # hits, texts, values
+    pools = list[_Pool]()
     for hit, count in zip(hits.tolist(), counts.tolist(), strict=True):
-        pool = (hit, count, 1)
-        while pools and pools[-1][0] * pool[1] >= pool[0] * pools[-1][1]:
+        pool = _Pool(hit, count, 1)
+        # Products, not shares: of equal shares, quotients may differ by round-off.
+        while pools and pools[-1].hits * pool.texts >= pool.hits * pools[-1].texts:
             before = pools.pop()
-            pool = (before[0] + pool[0], before[1] + pool[1], before[2] + pool[2])
+            pool = _Pool(
+                before.hits + pool.hits,
+                before.texts + pool.texts,
+                before.values + pool.values,
+            )
         pools.append(pool)
-    curve = np.concatenate([np.full(width, hit / n) for hit, n, width in pools])
-    return values, curve
+    steps = []
+    for pool in pools:
+        steps.append(np.full(pool.values, pool.hits / pool.texts))
+    return values, np.concatenate(steps)

@@ -98,6 +98,7 @@ def p_at_most(hits: Codes, draws: int, seen: int) -> float:
         p = count / draws
         k = np.arange(anchors + 1)
         if p in (0.0, 1.0):
+            # Below, 0 log 0 would be NaN.
             part = (k == anchors * p).astype(float)
         else:
             ways = gammaln(anchors + 1) - gammaln(k + 1) - gammaln(anchors - k + 1)

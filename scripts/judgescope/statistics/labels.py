@@ -467,6 +467,7 @@ def cross_fitted(gold: Floats, scores: Floats, source: Codes) -> tuple[Floats, F
         balanced = above[code] / positives + below[code] / negatives
         # A score that only this source has is no threshold.
         balanced[others[code].sum(axis=0) == 0] = -1.0
+        # Rounded: of thresholds that are equal but for round-off, the first is taken.
         threshold = values[int(np.argmax(np.round(balanced, 12)))]
         thresholds.append(threshold)
         texts = scored & (source == code)

@@ -310,8 +310,10 @@ def _fitted(kinds: Codes, systems: int, counts: Floats) -> Floats:
         seen = row_counts > 0
         has_ties = bool((won[seen] == 0).any())
         has_places = bool(kinds[seen, 2].any())
+        # Without ties log ν has no maximum, and without places nothing depends on δ.
         used = np.ones(systems + 1, dtype=bool)
-        used[-2:] = has_places, has_ties
+        used[-2] = has_places
+        used[-1] = has_ties
         first_outcome = 0 if has_ties else 1
         possible = utility[:, first_outcome:][..., used]
         maximum = _maximum(possible, won - first_outcome, row_counts, start[used])
@@ -323,6 +325,7 @@ def _fitted(kinds: Codes, systems: int, counts: Floats) -> Floats:
         result[row, systems] = parameters[-2]
         result[row, systems + 1] = np.exp(parameters[-1]) if has_ties else 0.0
         if row == 0:
+            # Without one source the maximum lies near that of all: a few steps.
             start = parameters
     return result
 

@@ -399,6 +399,7 @@ def fieller(a: Floats, b: Floats, sizes: Floats) -> tuple[float, float] | None:
     middle = float(a[0] * b[0] - t**2 * ab)
     second = float(b[0] ** 2 - t**2 * bb)
     if second <= 0:
+        # b may be 0: the values are then two rays, or all numbers.
         return None
     root = math.sqrt(max(0.0, middle**2 - first * second))
     return (middle - root) / second, (middle + root) / second

@@ -86,9 +86,13 @@ def test_keys_are_sent_by_the_models_that_are_asked(tmp_path: Path) -> None:
     assert near.what.endswith(f"(models near; key from file {tmp_path / 'key'})")
 
 
-def test_files_outside_of_the_working_folder_are_read(tmp_path: Path) -> None:
+def test_files_outside_of_the_working_folder_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "study").mkdir()
     key = tmp_path / "elsewhere" / "key"
-    inside = str(HOME / "config" / "key")
+    monkeypatch.chdir(tmp_path / "study")
+    inside = str(tmp_path / "study" / "certificates.pem")
     read = lines(
         tmp_path,
         far={**FAR, "api_key_file": str(key)},

@@ -176,6 +176,14 @@ def test_replies_are_bought_by_judges_then_by_writers(cells: Cells) -> None:
     assert {(row["prompt"], row["completion"]) for row in rows} == {(7, 2)}
 
 
+def test_a_reply_of_unknown_origin_was_not_bought_in_a_batch(cells: Cells) -> None:
+    written = str(cells.folder / "written.parquet")
+    unknown = answered("w", "t", "ee", provenance=None, usage=None)
+    write_table("answers", table_of("answers", [unknown]), written)
+    [row] = cells.collect(asked=[], made={"typos": [written]})["bought"]
+    assert (row["key"], row["batch"], row["prompt"]) == ("ee", False, None)
+
+
 def test_draws_are_those_of_repeated_judges_with_a_value_if_read(cells: Cells) -> None:
     assert cells.collect()["draws"] == []
     rows = cells.collect(repeated=["it"])["draws"]

@@ -11,9 +11,12 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from audit_setup import Rows, chosen, made, passed, two, write
+from claims_setup import claim, of_judges
 from judgescope.cli.audit.content import json_schema
+from judgescope.cli.audit.numbers import limit_or_rival
 from judgescope.cli.audit.pictures import MOST_LINES
 from judgescope.cli.main import main
+from judgescope.report.claims import own_claims
 
 pytestmark = pytest.mark.heavy
 
@@ -587,3 +590,21 @@ def test_an_audit_says_of_an_unbeaten_rule_what_a_report_says(audit: Audit) -> N
         r"0\.\d+, the texts' length 0\.\d+\.",
         headline,
     )
+
+
+def test_a_claim_that_hangs_on_one_system_says_so_beside_its_number(
+    tmp_path: Path,
+) -> None:
+    """Its sign is that of a limit, and no rival's number would say which."""
+    others = {"rival": (0.01, "length"), "rival_value": 0.2}
+    rows = [*claim("it", 0.5, "better; hangs_on: human", others=others)]
+    rows += claim("as-is", 0.5, others=others)
+    report = of_judges(tmp_path, ["it", "as-is"], rows)
+    limits = {}
+    for judge in report.judges:
+        [about] = own_claims(report, judge)
+        limits[judge.id] = limit_or_rival(about)
+    assert limits == {
+        "it": "without the texts of system human it is not shown",
+        "as-is": "text length alone reaches 0.200 [0.100, 0.300]",
+    }

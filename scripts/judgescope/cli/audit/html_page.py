@@ -11,6 +11,7 @@ from judgescope.cli.audit.numbers import (
     draw_lines,
     further_lines,
     gap_lines,
+    limit_or_rival,
     place_lines,
 )
 from judgescope.cli.audit.slices import TableSlice
@@ -25,7 +26,7 @@ from judgescope.report.cells import NO_CELL, ReportCell, estimate, short, words_
 from judgescope.report.claims import ReportedClaim
 from judgescope.report.literature import line
 from judgescope.report.rows import ReportRow
-from judgescope.report.sections.sentences import class_counts, rival_in_words, sentence
+from judgescope.report.sections.sentences import class_counts, sentence
 from judgescope.report.words import count, label, plural
 from judgescope.statistics.verdict import Sign
 
@@ -224,7 +225,7 @@ def _cells(findings: AuditFindings, claim: ReportedClaim) -> list[ReportCell]:
     return [
         number,
         words_cell(SIGNS[claim.sign]),
-        words_cell(rival_in_words(claim)),
+        words_cell(limit_or_rival(claim)),
         words_cell(plain("; ".join(filter(None, beside)))),
     ]
 

@@ -13,7 +13,7 @@ from judgescope.cli.audit.further import (
 )
 from judgescope.cli.audit.rubric_scores import RubricScore, why_no_score
 from judgescope.cli.audit.wording import SHORT
-from judgescope.methods.claims.base import LABELS, SOURCES_COUNTED
+from judgescope.methods.claims.base import HANGS_ON, LABELS, SOURCES_COUNTED
 from judgescope.report.cells import figures
 from judgescope.report.claims import FOUND, ReportedClaim
 from judgescope.report.literature import line
@@ -57,13 +57,25 @@ def counted(claim: ReportedClaim) -> str:
     return f"{texts} of {plural(sources.n, 'source')}"
 
 
+def limit_or_rival(claim: ReportedClaim) -> str:
+    """The system that a claim hangs on, else the strongest rule and what it reaches.
+
+    Of a claim that hangs on one system, another rival's number would not say why its
+    sign is that of a limit.
+    """
+    system = claim.codes.get(HANGS_ON, "")
+    if system:
+        return f"without the texts of system {system} it is not shown"
+    return rival_in_words(claim)
+
+
 def number_and_rival(report: Report, claim: ReportedClaim) -> str:
     """The number of a claim, what it counts, and the strongest rule beside it."""
     parts = [
         number(claim) or "no number",
         class_counts(report, claim),
         counted(claim),
-        rival_in_words(claim),
+        limit_or_rival(claim),
     ]
     return "; ".join(filter(None, parts))
 

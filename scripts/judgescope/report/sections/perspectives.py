@@ -20,6 +20,7 @@ from judgescope.report.elements import (
     PageBlock,
     PageFigure,
     PageTable,
+    Paragraph,
     TableColumn,
     columns_of,
 )
@@ -50,6 +51,13 @@ def over_datasets(report: Report) -> Iterator[PageBlock]:
     if not len(rows):
         return
     yield Heading("All datasets", "perspectives-overall")
+    # Rows of dashes for every judge, and ranks of controls alone, say nothing.
+    real = tuple(judge.id for judge in report.real_judges)
+    if real and not len(rows.where(judge=real).defined):
+        yield Paragraph(
+            "No judge has a mean over datasets: it needs a number on each of them."
+        )
+        return
     for criterion in rows.names("criterion"):
         yield from _averages(report, rows, "Mean over datasets", criterion)
 

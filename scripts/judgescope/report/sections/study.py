@@ -78,7 +78,7 @@ def data(report: Report) -> Iterator[elements.PageBlock]:
             words_cell(_raters(card.ratings)),
         ]
         lines.append(elements.TableLine(dataset.id, cells))
-    numbers = ("items", "targets", "originals", "ratings", "raters")
+    numbers = ("items", "targets", "originals", "ratings", "rater ids")
     columns = [
         *elements.columns_of(("Name", "Task"), style="words"),
         *elements.columns_of(numbers),

@@ -16,7 +16,6 @@ from judgescope.methods.aligned_values import aligned
 from judgescope.methods.base import JudgeFacts, Method
 from judgescope.methods.differences import compared, difference_rows
 from judgescope.methods.evaluation_data import MADE, EvaluationData, set_columns
-from judgescope.parsing.parsers import TOO_LONG
 from judgescope.schema.rows import ResultRow
 from judgescope.statistics.arrays import Codes, Floats
 from judgescope.statistics.discernment import (
@@ -176,6 +175,9 @@ def _too_long(data: EvaluationData, perturbation: str, judge: str, aspect: str) 
     """Return how many requests on originals and perturbed texts exceed the model's
     context.
     """
+    # Not for planning: the grammar of verdicts takes long to import.
+    from judgescope.parsing.parsers import TOO_LONG
+
     requests = 0
     for name in ("original", perturbation):
         cell = data.status_counts.get((name, judge, aspect), Counter())

@@ -20,7 +20,6 @@ from msgspec import Struct, convert
 from judgescope.core.names import slug
 from judgescope.methods.base import Method, present
 from judgescope.methods.evaluation_data import EvaluationData, set_columns
-from judgescope.parsing.annotation import CONTRADICTIONS, COUNTED
 from judgescope.schema.rows import ResultRow
 from judgescope.schema.tables import read_table
 from judgescope.statistics.arrays import Codes
@@ -128,6 +127,9 @@ class Annotations:
         self.study = data
         # The names behind plus signs in a judgment's rule; lists of derived judges
         # have no verdict that could contradict them.
+        # Not for planning: the grammar of annotations takes long to import.
+        from judgescope.parsing.annotation import CONTRADICTIONS, COUNTED
+
         self.noted = COUNTED if derived else (*COUNTED, *CONTRADICTIONS)
         targets = data.targets["target"].to_pylist()
         items = data.targets["item"].to_pylist()

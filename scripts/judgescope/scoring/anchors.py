@@ -15,7 +15,6 @@ from judgescope.core.names import SYSTEMS
 from judgescope.core.rng import stream_seed
 from judgescope.schema.rows import AnchorRow
 from judgescope.schema.tables import read_table, table_of, tuples_of, write_table
-from judgescope.scoring.cell import score_part
 from judgescope.scoring.specs import CellPart, ReplyReading
 from judgescope.statistics.anchors import anchor_costs, choose_anchors
 
@@ -96,6 +95,8 @@ def _anchor(
 
 def _judge_ratings(spec: ChooseAnchorsSpec, judged: JudgedTexts) -> list[AnchorRating]:
     """Return every draw of the judge as a rater's rating."""
+    from judgescope.scoring.cell import score_part  # not for planning
+
     part = CellPart(spec.dataset, SYSTEMS, judged.judge, spec.aspect)
     answers = read_table("answers", judged.replies)
     judgments, _ = score_part(answers, judged.reading, part=part)

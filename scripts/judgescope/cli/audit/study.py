@@ -42,7 +42,6 @@ from judgescope.schema.cards import RecordedModel
 from judgescope.schema.cards.engines import ENGINES
 from judgescope.schema.loading import load_yaml
 from judgescope.schema.rows import ResultRow
-from judgescope.scoring.cell import score
 from judgescope.scoring.collecting import collect
 from judgescope.scoring.computed import compute, replay
 
@@ -193,6 +192,9 @@ def _judge(draft: StudyDraft, plan: Plan) -> None:
             if plan.computes(model):
                 compute(judging.compute(plan, dataset, model))
             else:
+                # Only a table that is not plain comes here, and this import is long.
+                from judgescope.scoring.cell import score
+
                 replay(judging.replay(plan, dataset, model))
                 score(judging.score(plan, dataset, model))
     spec = judging.collect(plan, dataset)

@@ -38,7 +38,6 @@ from judgescope.data.column_rows import cells_by_row, cells_of
 from judgescope.data.rows import entries
 from judgescope.parsing import judgment
 from judgescope.parsing.judgment import PARSERS
-from judgescope.parsing.parsers import parsed_by
 from judgescope.report.words import plural
 from judgescope.schema.cards.base import plain_word
 from judgescope.schema.loading import Cards
@@ -199,6 +198,9 @@ def _with_replies(table: InitTable, columns: Guess) -> tuple[InitTable, Guess]:
     scales = list(table.scales(columns, {}).values())
     if not with_replies or any(scale != scales[0] for scale in scales):
         return table, columns
+    # Few tables have replies, and the grammar of verdicts takes long to import.
+    from judgescope.parsing.parsers import parsed_by
+
     read = parsed_by(PARSERS["score"], scale=_scale_of_replies(scales[0]))
     rows = [dict(row) for row in table.rows]
     notes = list(table.notes)

@@ -5,7 +5,6 @@ from types import MappingProxyType
 
 from judgescope.core.errors import UserError, check_known
 from judgescope.parsing.judgment import PARSERS
-from judgescope.parsing.parsers import card_parsers
 from judgescope.plan.applicable import compares, computes, replays
 from judgescope.plan.checks.confidence import check_confidence
 from judgescope.plan.checks.decisions import check_decisions
@@ -182,6 +181,8 @@ def _check_recorded(judge: cards.Judge, model: cards.Model, where: str) -> None:
 def _check_parser(judge: cards.Judge, model: cards.Model, where: str) -> None:
     name = judge.parser
     if name is not None and not (name in PARSERS and PARSERS[name].in_cards):
+        from judgescope.parsing.parsers import card_parsers  # an audit has no parser
+
         raise UserError(
             "unknown parser",
             where=f"{where}, key parser",

@@ -11,7 +11,6 @@ from typing import Final
 from judgescope.methods.claims import base
 from judgescope.methods.measures import DECIDES
 from judgescope.report.claims import FIRST, FOUND, KINDS, ReportedClaim
-from judgescope.report.elements import page_of
 from judgescope.report.report import Report, ShownDataset
 from judgescope.report.words import brief, label
 from judgescope.statistics.registry import statistic
@@ -331,6 +330,8 @@ def lowered(name: str) -> str:
 
 def section_of(report: Report, column: MatrixQuestion) -> str:
     """Where the section of a column's question lies, "" if the study has none."""
+    from judgescope.report.elements import page_of  # no audit needs these classes
+
     sections = {
         1: ("agreement", "agreement"),
         2: ("labels", "labels"),

@@ -5,7 +5,6 @@ from typing import Final
 
 from judgescope.methods.claims import base
 from judgescope.report.claims import FIRST, ReportedClaim, claims
-from judgescope.report.elements import page_of
 from judgescope.report.questions import (
     Folding,
     MatrixQuestion,
@@ -129,6 +128,8 @@ def href_of(report: Report, judge: ShownJudge, claim: ReportedClaim) -> str:
     """Where a claim's evidence is: on its judge's page, else in the list of all."""
     if judge.card:
         return f"{judge.card}#{evidence_id(claim)}"
+    from judgescope.report.elements import page_of  # no audit needs these classes
+
     return f"{page_of('evidence')}#{judge_anchor(report, judge)}"
 
 

@@ -9,22 +9,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from math import sqrt
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from judgescope.cli.audit.crossed import CHOICES, LABELS, RANKS, STEPS, Crossing
 from judgescope.cli.terminal import plain
 from judgescope.report.cells import count_cell
 from judgescope.report.charts import PALETTE
-from judgescope.report.elements import (
-    Body,
-    LegendKey,
-    PageFigure,
-    PageTable,
-    TableLine,
-    columns_of,
-)
 from judgescope.report.words import count, percent, plural
 from judgescope.statistics.headline import cut
+
+if TYPE_CHECKING:
+    from judgescope.report.elements import PageFigure
 
 MOST_LINES: Final = 12
 """Lines of a picture in the terminal."""
@@ -224,8 +219,18 @@ def _text(x: int, y: int, text: str) -> str:
 # --- figures of a page ----------------------------------------------------------------
 
 
-def figure_of(crossings: Sequence[Crossing], aspect: str, unit: str) -> PageFigure:
+def figure_of(crossings: Sequence[Crossing], aspect: str, unit: str) -> "PageFigure":
     """A figure of panels side by side: people among themselves, then judges."""
+    # The page of the terminal has no elements, and these many classes take long.
+    from judgescope.report.elements import (
+        Body,
+        LegendKey,
+        PageFigure,
+        PageTable,
+        TableLine,
+        columns_of,
+    )
+
     panels = []
     bodies = []
     for crossing in crossings:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from types import NoneType
 from typing import Any, Final
 from unicodedata import decimal, normalize, numeric
 
@@ -43,6 +44,8 @@ MISSING: Final = frozenset(
     }
 )
 """What people write for a missing value, in lower case."""
+LONGEST_MISSING: Final = max(map(len, MISSING))
+"""Characters of the longest of these."""
 FAILURES: Final = frozenset(
     {
         "error",
@@ -159,10 +162,14 @@ def is_missing(cell: object) -> bool:
     longest_kept = 12
     if isinstance(cell, str) and len(cell) <= longest_kept:
         return _is_missing_word(cell)
-    return cell is None or str(cell).strip().lower() in MISSING
+    if cell is None:
+        return True
+    text = str(cell).strip()
+    # A text is too long for such a word: it is not copied in lower case.
+    return len(text) <= LONGEST_MISSING and text.lower() in MISSING
 
 
-@lru_cache(maxsize=1 << 12)
+@lru_cache(maxsize=1 << 14)
 def _is_missing_word(cell: str) -> bool:
     return cell.strip().lower() in MISSING
 
@@ -192,6 +199,8 @@ def plain(text: str) -> str:
     >>> plain('="３"'), plain("’−2")
     ('3', '-2')
     """
+    if text.isascii() and text.isalnum():
+        return text  # most cells: there is nothing to take off
     text = normalize("NFKC", _with_decimals(text)).strip()
     in_brackets = re.fullmatch(r"\[{1,2}([^\[\],]*)\]{1,2}", text)
     if in_brackets:
@@ -410,18 +419,13 @@ def filled_cells(cells: Iterable[Any]) -> list[Any]:
     >>> filled_cells(["4", "", None, "4", "NA"])
     ['4', '4']
     """
-    missing: dict[str, bool] = {}
-    filled = []
-    for cell in cells:
-        if not isinstance(cell, str):
-            is_empty = is_missing(cell)
-        elif cell in missing:
-            is_empty = missing[cell]
-        else:
-            is_empty = missing[cell] = is_missing(cell)
-        if not is_empty:
-            filled.append(cell)
-    return filled
+    cells = list(cells)
+    if not {*map(type, cells)} <= {str, NoneType}:
+        return [cell for cell in cells if not is_missing(cell)]
+    missing = {cell for cell in {*cells} if is_missing(cell)}
+    if not missing:
+        return cells
+    return [cell for cell in cells if cell not in missing]
 
 
 def spelled(

@@ -1,7 +1,7 @@
 """The values of columns: numbers, and their scale."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -33,6 +33,22 @@ def numbers(rows: Sequence[TableRow], column: str) -> list[float] | None:
             return None
         values += of_cell
     return values or None
+
+
+def numbers_by_row(rows: Sequence[TableRow], column: str) -> Iterator[list[float]]:
+    """Yield the numbers of each cell of a column, none for a cell that has others.
+
+    >>> list(numbers_by_row([{"score": "4"}, {"score": "good"}, {}], "score"))
+    [[4.0], [], []]
+    """
+    known: dict[str, list[float]] = {}
+    for cell in cells_of(rows, column):
+        if not isinstance(cell, str):
+            yield _numbers_of(cell) or []
+            continue
+        if cell not in known:
+            known[cell] = _numbers_of(cell) or []
+        yield known[cell]
 
 
 def _numbers_of(cell: Any) -> list[float] | None:

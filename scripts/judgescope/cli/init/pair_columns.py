@@ -236,7 +236,7 @@ def _chosen_by_header(
     for column in columns:
         if column in {*taken, *texts}:
             continue
-        words = {word_of(row.get(column)) for row in rows} - {""}
+        words = {word_of(cell) for cell in cells_of(rows, column)} - {""}
         chosen = [name for name in texts if name in words]
         others = words.difference(chosen)
         ties = all(_meaning(word, (), ()) == TIE for word in others)

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from judgescope.cli.init.column_values import numbers
+from judgescope.cli.init.column_values import numbers, numbers_by_row
 from judgescope.cli.init.guess import UNNAMED, role_of
 from judgescope.cli.init.label_columns import LABEL_CODES
 from judgescope.cli.init.pair_columns import code_of, says_who_chose
@@ -355,21 +355,32 @@ def beyond_scale(table: InitTable, group: Sequence[str], few: int = 20) -> str:
 
     One in `few` ratings may be noted as outside the scale of the others.
     """
-    cells = []
+    values = list[float]()
+    places = list[tuple[str, int]]()
     for column in group:
-        for number, row in table.filled(column):
-            for value in numbers([row], column) or ():
-                cells.append((f"{column}, row {number}: {value:g}", value))
+        by_row = numbers_by_row(table.rows, column)
+        for index, of_cell in enumerate(by_row):
+            values += of_cell
+            places += [(column, index)] * len(of_cell)
     for low, high in USUAL_SCALES:
-        outside = [text for text, value in cells if not low <= value <= high]
+        outside = []
+        for position, value in enumerate(values):
+            if not low <= value <= high:
+                outside.append(position)
         if not outside:
             return ""
-        if len(outside) <= len(cells) // few:
-            shown = "; ".join(outside[:3])
+        if len(outside) <= len(values) // few:
+            shown = []
+            for position in outside[:3]:
+                column, index = places[position]
+                row = table.numbers[index]
+                shown.append(f"{column}, row {row}: {values[position]:g}")
             if len(outside) > 3:
-                shown += "; …"
+                shown.append("…")
             scale = f"scale {low} to {high}"
-            return f"check ratings outside the {scale} of the others: {shown}"
+            return (
+                f"check ratings outside the {scale} of the others: {'; '.join(shown)}"
+            )
     return ""
 
 

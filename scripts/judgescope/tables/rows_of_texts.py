@@ -22,9 +22,7 @@ RATERS: Final = frozenset(
     {"worker", "annotator", "rater", "reviewer", "coder", "labeler", "labeller"}
 )
 """Words of the header of a column that says who rated."""
-MAY_BE_RATERS: Final = RATERS | frozenset(
-    {"evaluator", "expert", "participant", "pid", "prolific", "respondent", "user"}
-)
+MAY_BE_RATERS: Final = RATERS | frozenset({"expert", "pid", "prolific", "user"})
 """Words of the header of a column that says who rated, if texts repeat."""
 MOST_CRITERIA: Final = 12
 """More different criteria belong to their texts, and are no aspects."""

@@ -174,7 +174,7 @@ def test_what_a_user_wrote_is_the_source(tmp_path: Path) -> None:
     assert columns_read.text == "assistant_message"
 
 
-@pytest.mark.parametrize("header", ["user_id", "PROLIFIC_PID", "participant", "rater"])
+@pytest.mark.parametrize("header", ["user_id", "PROLIFIC_PID", "rater"])
 def test_rows_of_raters_are_joined_beside_a_judges_score(
     header: str, tmp_path: Path
 ) -> None:

@@ -520,9 +520,6 @@ def _delimited(
 def _is_title(cells: Sequence[str], fewest: int = 3) -> bool:
     """Whether a line above a header has a cell in front and nothing behind, as the
     title of a sheet has.
-
-    >>> _is_title(["Evaluation in March", "", ""]), _is_title(["", "Human", ""])
-    (True, False)
     """
     return len(cells) >= fewest and bool(cells[0]) and not any(cells[1:])
 

@@ -238,8 +238,7 @@ def paired_test(
     n = rated.size
     lengths = {"first": judged_1.size, "second": judged_2.size, "human": n}
     sources, systems = text_codes(source, system, n, **lengths)
-    texts = np.arange(rated.size)
-    unit = {"inputs": sources, "systems": systems, "both": texts}[permute]
+    unit = _swapped_units(permute, sources, systems)
     unit_count = int(unit.max(initial=-1)) + 1
     flips = flips_of(np.random.default_rng(seed), unit_count, permutations)
     weights = source_deletions(sources)
@@ -264,6 +263,15 @@ def paired_test(
         result_1, result_2 = on_shared_sources(result_1, result_2)
     gap = difference(result_1, result_2).estimate
     return PairedComparison(gap, test.p, test.p_greater)
+
+
+def _swapped_units(permute: Permute, sources: Codes, systems: Codes) -> Codes:
+    """The codes of what a permutation swaps together, (texts,)."""
+    if permute == "inputs":
+        return sources
+    if permute == "systems":
+        return systems
+    return np.arange(sources.size)
 
 
 def _correlation(

@@ -93,18 +93,11 @@ def rubrics(
         source=_of_group(sources, responses, "source", "response"),
         system=_of_group(systems, responses, "system", "response"),
     )
-    themes = [""] * len(names)
-    if theme is not None:
-        codes = _of_group(
-            label_codes(theme, size, "theme"), criteria, "theme", "criterion"
-        )
-        of_code = _names(theme)
-        themes = [of_code[code] for code in codes]
     rubric = Rubric(
         cases,
         criteria=names,
         systems=[] if system is None else _names(system),
-        themes=themes,
+        themes=_themes(theme, criteria, len(names)),
         shuffle=lambda: np.random.default_rng(seed),
         sources=int(sources.max(initial=-1)) + 1,
     )
@@ -114,6 +107,16 @@ def rubrics(
     for number in grader_numbers(rubric):
         rows["judge", number.statistic, _part(rubric, number)] = number.estimate
     return _frame(rows)
+
+
+def _themes(theme: ArrayLike | None, criteria: Codes, n_criteria: int) -> list[str]:
+    """The theme of each criterion, "" without themes; `criteria`: that of each row."""
+    if theme is None:
+        return [""] * n_criteria
+    of_rows = label_codes(theme, criteria.size, "theme")
+    codes = _of_group(of_rows, criteria, "theme", "criterion")
+    names = _names(theme)
+    return [names[code] for code in codes]
 
 
 def _marks(values: Floats, name: str) -> Floats:

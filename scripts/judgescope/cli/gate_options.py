@@ -7,6 +7,11 @@ from judgescope.cli.commands import Commands, act, add_study, add_trust
 
 def add_commands(commands: Commands) -> None:
     """Add the commands `passport` and `gate`."""
+    _add_passport(commands)
+    _add_gate(commands)
+
+
+def _add_passport(commands: Commands) -> None:
     parser = commands.add_parser(
         "passport",
         help="write what a judge was when it was tested",
@@ -37,6 +42,9 @@ def add_commands(commands: Commands) -> None:
         help="for how many days it holds; default: %(default)s",
     )
     parser.set_defaults(act=act("passport", "passport"))
+
+
+def _add_gate(commands: Commands) -> None:
     parser = commands.add_parser(
         "gate",
         help="is a judge still the one of its passport?",

@@ -212,7 +212,7 @@ def against_others(claim: ReportedClaim, person: ReportRow | None) -> str:
         return ""
     name = claim.row.statistic
     one_person = brief(name, person.value)
-    return f"as rater {brief(name, number)}, a person {one_person}"
+    return f"against the others {brief(name, number)}, a person {one_person}"
 
 
 # --- rivals ---------------------------------------------------------------------------

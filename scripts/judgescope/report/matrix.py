@@ -75,7 +75,7 @@ def _drawn_of_axis(
     beside = None
     if any(maker.any_person(name) for maker in makers):
         parts.append(
-            "line below: the judge as rater (diamond) and one person (band), both "
+            "line below: the judge (diamond) and one person (band), both "
             "against the other raters"
         )
         assert interval.ends is not None

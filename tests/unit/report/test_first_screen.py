@@ -221,7 +221,7 @@ def test_beside_a_person_a_judge_has_its_number_against_the_others(
     ]
     result = cell(of_judges(tmp_path, ["it"], rows))
     assert (result.value, result.more) == ("0.43", "as well as one person")
-    assert result.below == "as rater 0.37, a person 0.19"
+    assert result.below == "against the others 0.37, a person 0.19"
 
 
 def test_where_people_rated_a_filled_dot_says_how_it_compares_with_one_person(

@@ -63,9 +63,7 @@ def _recognise(export: OpenedExport) -> bool:
 
 
 def _read(export: OpenedExport) -> PlatformTable:
-    if _is_rows(export):
-        return _of_rows(export)
-    return _of_tasks(export)
+    return _of_rows(export) if _is_rows(export) else _of_tasks(export)
 
 
 def _rated(value: Any) -> Any:
@@ -78,9 +76,7 @@ def _rated(value: Any) -> Any:
         if key in value:
             cell = value[key]
             if isinstance(cell, list):
-                if len(cell) == 1:
-                    return scalar(cell[0])
-                return None
+                return scalar(cell[0]) if len(cell) == 1 else None
             return scalar(cell)
     return None
 
@@ -156,10 +152,7 @@ def _add_texts(table: PlatformTable, columns: list[str]) -> None:
     """Find the judged text and its source among the data of tasks."""
     rows = table.rows
     table.item = ITEM
-    texts = []
-    for name in columns:
-        if kind_of(rows, name) in {"text", "word"}:
-            texts.append(name)
+    texts = [name for name in columns if kind_of(rows, name) in {"text", "word"}]
     text = first_of_kind(rows, texts, "text")
     sources = [name for name in texts if "source" in classes_of(name) and name != text]
     others = [name for name in texts if name not in sources]
@@ -181,9 +174,7 @@ def _of_rows(export: OpenedExport) -> PlatformTable:
             cell = unpacked(row[name])
             if isinstance(cell, list) and len(cell) == 1 and isinstance(cell[0], dict):
                 cell = cell[0]
-            rated = None
-            if isinstance(cell, dict):
-                rated = _rated(cell)
+            rated = _rated(cell) if isinstance(cell, dict) else None
             row[name] = text_of(cell) if rated is None and cell is not None else rated
             if rated is None and isinstance(cell, int | float):
                 row[name] = cell

@@ -300,7 +300,7 @@ def test_a_count_is_no_rating_unless_it_is_named(working_folder: Path) -> None:
 def test_a_row_for_each_rating_is_a_single_fault(working_folder: Path) -> None:
     lines = [[*row[:3], rating] for row in LINES for rating in (1, 2, 5)]
     refusal = refused(table("article,model,summary,fluency", lines))
-    assert refusal.count("two texts of the same system") == 1
+    assert refusal.count("is in several rows") == 1
     assert "where:   t.csv, rows 2, 3, 4" in refusal and "../" not in refusal
     assert "column per rater" in refusal
     assert "--system" in refusal and "--item" in refusal

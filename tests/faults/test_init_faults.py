@@ -300,10 +300,10 @@ def test_a_count_is_no_rating_unless_it_is_named(working_folder: Path) -> None:
 def test_a_row_for_each_rating_is_a_single_fault(working_folder: Path) -> None:
     lines = [[*row[:3], rating] for row in LINES for rating in (1, 2, 5)]
     refusal = refused(table("article,model,summary,fluency", lines))
-    assert refusal.count("is in several rows") == 1
-    assert "where:   t.csv, rows 2, 3, 4" in refusal and "../" not in refusal
-    assert "column per rater" in refusal
-    assert "--system" in refusal and "--item" in refusal
+    assert refusal.count("the same text of the same system is in several rows") == 1
+    assert "where:   t.csv, rows 2 and 3" in refusal and "../" not in refusal
+    assert "column for each rater" in refusal
+    assert "--item COLUMN" in refusal and "--system" not in refusal
 
 
 @pytest.mark.parametrize(

@@ -256,14 +256,18 @@ def _check_texts_differ(
     if len(repeated) > most_repeated * len(table.rows):
         before, at = repeated[0]
         options = readings_of_systems(table, columns)
+        owner = "the same source"
+        apart = "of a source apart: --system COLUMN"
+        if columns.system:
+            owner = "the same system"
+            apart = "of a system apart: --item COLUMN"
         raise UnclearColumns.of(
-            f"the same text of the same source is in several rows ({len(repeated)} "
+            f"the same text of {owner} is in several rows ({len(repeated)} "
             "rows repeat one): is each row a rater's, or a criterion's?",
             options,
             where=f"{table.file}, rows {before} and {at}",
             todo="give the table one row per text, with a column for each rater or "
-            "criterion; or name the column that tells the texts of a source apart: "
-            "--system COLUMN",
+            f"criterion; or name the column that tells the texts {apart}",
         )
 
 

@@ -47,7 +47,7 @@ too."""
 class Bench:
     """Where mutants are made, of which packages, and which tests must notice them."""
 
-    place: Path
+    folder: Path
     packages: tuple[str, ...]
     tests: str
     """The folder of the tests, relative to the checkout."""
@@ -56,8 +56,8 @@ class Bench:
 
     @property
     def copy(self) -> Path:
-        """The folder that mutmut makes of the place; the tests run there."""
-        return self.place / "mutants"
+        """The folder that mutmut makes of the room; the tests run there."""
+        return self.folder / "mutants"
 
     def settings(self) -> str:
         """The text of the pyproject.toml that mutmut and pytest read."""
@@ -74,8 +74,8 @@ def bench_of(room: str | None, chosen: str = "") -> Bench:
     """Return the bench of one room with its own unit tests, or of all with all."""
     if room is None:
         return Bench(HOME / "build" / "mutants", PACKAGES, "tests", chosen)
-    place = HOME / "build" / f"mutants-{room}"
-    return Bench(place, (room,), f"tests/unit/{room}", chosen)
+    folder = HOME / "build" / f"mutants-{room}"
+    return Bench(folder, (room,), f"tests/unit/{room}", chosen)
 
 
 def main() -> None:
@@ -107,7 +107,7 @@ def main() -> None:
     given = parser.parse_args()
     bench = bench_of(given.room, given.tests)
     stage(bench)
-    os.chdir(bench.place)
+    os.chdir(bench.folder)
     os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     sys.path.insert(0, str(bench.copy / "tests" / "support"))
     mutmut: Any = import_module(
@@ -151,16 +151,16 @@ def stage(bench: Bench) -> None:
         name = "judgescope" / path.relative_to(HOME / "scripts/judgescope")
         if name.parts[1] in bench.packages:
             text = CACHED.sub("", text)
-        _write(bench.place / name, text)
+        _write(bench.folder / name, text)
     for file, text in _tests(bench).items():
-        _write(bench.place / "tests" / file, text)
-    _write(bench.place / "pyproject.toml", bench.settings())
+        _write(bench.folder / "tests" / file, text)
+    _write(bench.folder / "pyproject.toml", bench.settings())
     bench.copy.mkdir(exist_ok=True)
     for linked in LINKED.split():
         # The package's home, and the tests'.
-        for location in (bench.place, bench.copy):
+        for location in (bench.folder, bench.copy):
             _link(location / linked, HOME / linked)
-    _link(bench.place / "shared", HOME.parent / "shared")
+    _link(bench.folder / "shared", HOME.parent / "shared")
 
 
 def _tests(bench: Bench) -> dict[str, str]:
@@ -168,7 +168,7 @@ def _tests(bench: Bench) -> dict[str, str]:
     may need.
     """
     home = HOME / "tests"
-    own = HOME / bench.tests
+    tests_of_room = HOME / bench.tests
     reaches = re.compile(rf"judgescope\.(?:{'|'.join(bench.packages)})")
     texts = dict[str, str]()
     files = dict[str, str]()
@@ -179,13 +179,13 @@ def _tests(bench: Bench) -> dict[str, str]:
         name = str(path.relative_to(home))
         is_test = path.name.startswith("test_")
         if is_test and not re.search(bench.chosen, name):
-            for location in (bench.place, bench.copy):
+            for location in (bench.folder, bench.copy):
                 (location / "tests" / name).unlink(missing_ok=True)
             continue
         text = path.read_text(encoding="utf-8")
         texts[name] = text
         files[path.stem] = name
-        is_own = path.is_relative_to(own)
+        is_own = path.is_relative_to(tests_of_room)
         # A room's own tests reach it, even through the commands and jobs.
         names_it = bench.tests != "tests" or reaches.search(text)
         if not is_test or (is_own and names_it):
@@ -287,8 +287,8 @@ def report(bench: Bench, difference: Callable[[str], str]) -> None:
         survivors += [name for name, end in ends.items() if ENDS.get(end) == "survived"]
     print("all", _share(total))
     text = "\n".join(f"# {name}\n{difference(name)}" for name in survivors)
-    (bench.place / "survivors.diff").write_text(text, encoding="utf-8")
-    print(f"The {len(survivors)} survivors are in {bench.place / 'survivors.diff'}.")
+    (bench.folder / "survivors.diff").write_text(text, encoding="utf-8")
+    print(f"The {len(survivors)} survivors are in {bench.folder / 'survivors.diff'}.")
 
 
 def _share(message: Counter[str]) -> str:

@@ -238,8 +238,8 @@ def index_of_sentence(bare: str, known: Vocabulary) -> int | None:
     """
     bare = _IT_IS.sub("", _REASON.sub("", bare), count=1)
     bare = _BY_SOURCE.sub("", bare)
-    said = plain_label(_I_SAY.sub("", bare, count=1))
-    for words in (bare, said, _DEGREE.sub("", said, count=1)):
+    rest = plain_label(_I_SAY.sub("", bare, count=1))
+    for words in (bare, rest, _DEGREE.sub("", rest, count=1)):
         if words in known.words:
             return known.words[words]
     denied = _DENIED.match(bare)

@@ -54,10 +54,10 @@ def stated(folded: str, _tie: str) -> tuple[SideReading, int, int] | str | None:
     """
     sentences = _sentences(folded)
     sides = [_stated_side(sentence) for sentence in sentences]
-    found = {side for side in sides if side is not None}
-    if not found:
+    stated_sides = {side for side in sides if side is not None}
+    if not stated_sides:
         return None
-    if len(found) > 1 or _CONTRADICTION in found:
+    if len(stated_sides) > 1 or _CONTRADICTION in stated_sides:
         return _CONTRADICTION
     if sides[-1] is not None:
         decisive = sentences[-1]
@@ -67,7 +67,7 @@ def stated(folded: str, _tie: str) -> tuple[SideReading, int, int] | str | None:
         return None
     if is_of_another(folded, decisive.start, decisive.end):
         return None
-    return SideReading(found.pop()), decisive.start, decisive.end
+    return SideReading(stated_sides.pop()), decisive.start, decisive.end
 
 
 _LIMITS = re.compile(
@@ -203,13 +203,13 @@ def _clause_side(clause: str, is_closed: bool) -> str | None:
     if '"' in statement:
         return None
     statement = statement.strip(_EDGES)
-    said = _I_SAY.sub("", statement, count=1)
-    side = _side_of_statement(statement) or _side_of_statement(said)
+    rest = _I_SAY.sub("", statement, count=1)
+    side = _side_of_statement(statement) or _side_of_statement(rest)
     if side is not None:
         return side
     # Without its full stop `Therefore, Output (a)` may be the start of a sentence.
-    is_shortened = said != clause.strip(_EDGES)
-    only_a_side = _patterns().only_a_side.fullmatch(said)
+    is_shortened = rest != clause.strip(_EDGES)
+    only_a_side = _patterns().only_a_side.fullmatch(rest)
     if only_a_side and is_shortened and is_closed:
         return side_in(only_a_side, "named")
     return None

@@ -68,7 +68,7 @@ def _agreement(rules: HeadlineRules, about: Sequence[ReportedClaim]) -> Iterator
     persons = [claim for claim in held if claim.outcome is Outcome.AS_RATER]
     others = [claim for claim in held if claim not in persons]
     below = [claim for claim in others if base.NO_CEILING not in claim.codes]
-    apart = [claim for claim in others if base.NO_CEILING in claim.codes]
+    no_ceiling = [claim for claim in others if base.NO_CEILING in claim.codes]
 
     def on(claims: Sequence[ReportedClaim]) -> str:
         return few(rules.subjects(claims), "aspects", every)
@@ -77,9 +77,9 @@ def _agreement(rules: HeadlineRules, about: Sequence[ReportedClaim]) -> Iterator
         yield f"agrees with people as well as one of them does on {on(persons)}"
     if below:
         yield f"follows {rules.source_of(below).whom} on {on(below)}"
-    if apart:
+    if no_ceiling:
         # No praise alone: nobody knows what agreement with them means.
-        yield f"follows people on {on(apart)}, where they do not agree"
+        yield f"follows people on {on(no_ceiling)}, where they do not agree"
     against = by_sign.get(Sign.FAILS, [])
     if against:
         whom = rules.source_of(against).whom

@@ -42,7 +42,7 @@ def of_judge(report: Report, judge: ShownJudge) -> NextSteps | None:
     maker = NextStepRules(report)
     steps = [
         *maker.unread([judge]),
-        *maker.people_apart([judge]),
+        *maker.people_disagree([judge]),
         *maker.used_for(judge),
         *maker.not_for([judge]),
     ]
@@ -86,7 +86,7 @@ class NextStepRules:
             # What can be done comes first, but a list of four must not cut off where
             # nothing can be recommended.
             islice(to_use, 1),
-            self.people_apart(self.judges),
+            self.people_disagree(self.judges),
             to_use,
             self.no_judge_yet(),
             self.not_for(self.judges),
@@ -157,15 +157,15 @@ class NextStepRules:
         verb = "holds" if held < 2 else "hold"
         return f"Of its {len(others)} claims on {tests} {how_many} {verb}."
 
-    def people_apart(self, judges: list[ShownJudge]) -> Iterator[NextStep]:
+    def people_disagree(self, judges: list[ShownJudge]) -> Iterator[NextStep]:
         """The aspects for which no judge is recommended: people are apart on them."""
-        apart: dict[tuple[str, str, str], ReportedClaim] = {}
+        disputed: dict[tuple[str, str, str], ReportedClaim] = {}
         for judge in judges:
             for claim in self.rules_of_headline.of_kind(judge, *RATED):
                 if base.NO_CEILING in claim.codes:
-                    apart.setdefault(self._place(claim), claim)
-        if apart:
-            yield self._not_recommended([*apart.values()])
+                    disputed.setdefault(self._target(claim), claim)
+        if disputed:
+            yield self._not_recommended([*disputed.values()])
 
     def no_judge_yet(self) -> Iterator[NextStep]:
         """The aspects on which the best judge agrees, but a rule may explain it.
@@ -174,16 +174,16 @@ class NextStepRules:
         miss them here.
         """
         best: dict[tuple[str, str, str], ReportedClaim] = {}
-        usable = {self._place(claim) for claim in self._aspects()}
+        usable = {self._target(claim) for claim in self._aspects()}
         for kind in RATED:
             for judge in self.judges:
                 for claim in self.rules_of_headline.of_kind(judge, kind):
-                    place = self._place(claim)
-                    if place in usable or base.NO_CEILING in claim.codes:
+                    target = self._target(claim)
+                    if target in usable or base.NO_CEILING in claim.codes:
                         continue
-                    known = best.get(place)
+                    known = best.get(target)
                     if known is None or _higher(claim, known):
-                        best[place] = claim
+                        best[target] = claim
         # Beside ratings by people, those that authors planned recommend no judge.
         by_people = {dataset.id for dataset in self.report.rated}
         limited = []
@@ -212,16 +212,16 @@ class NextStepRules:
         )
 
     @staticmethod
-    def _place(claim: ReportedClaim) -> tuple[str, str, str]:
+    def _target(claim: ReportedClaim) -> tuple[str, str, str]:
         """What a claim is about: its kind, dataset and aspect."""
         return claim.kind, claim.dataset, claim.row.judged
 
-    def _not_recommended(self, apart: list[ReportedClaim]) -> NextStep:
+    def _not_recommended(self, disputed: list[ReportedClaim]) -> NextStep:
         """That no judge is recommended, with people's agreement on up to 3 aspects."""
         rules = self.rules_of_headline
-        aspects = few(rules.subjects(apart), "aspects")
+        aspects = few(rules.subjects(disputed), "aspects")
         numbers = []
-        for claim in apart[:MOST_NAMED]:
+        for claim in disputed[:MOST_NAMED]:
             ceiling = rules.ceiling(claim)
             if ceiling is not None and ceiling.value is not None:
                 texts = "pair" if claim.kind == base.PAIRS else "text"
@@ -247,7 +247,7 @@ class NextStepRules:
         for kind in RATED:
             for judge in self.judges:
                 for claim in self._usable(judge, kind):
-                    by_aspect.setdefault(self._place(claim), claim)
+                    by_aspect.setdefault(self._target(claim), claim)
         return [*by_aspect.values()]
 
     def _usable(self, judge: ShownJudge, kind: str) -> list[ReportedClaim]:

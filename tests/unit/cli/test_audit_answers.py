@@ -592,7 +592,7 @@ def test_an_audit_says_of_an_unbeaten_rule_what_a_report_says(audit: Audit) -> N
     )
 
 
-def test_a_claim_that_hangs_on_one_system_says_so_beside_its_number(
+def test_a_claim_that_hangs_on_a_system_says_so_beside_its_number(
     tmp_path: Path,
 ) -> None:
     """Its sign is that of a limit, and no rival's number would say which."""

@@ -36,7 +36,7 @@ def lines(folder: Path, **models: dict[str, Any]) -> list[tuple[str, str]]:
     return [(line.kind, line.what) for line in access.access(plan(folder, **models))]
 
 
-def test_models_of_a_host_with_the_same_key_are_in_one_line(
+def test_models_of_a_host_with_the_same_key_share_a_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("THERE", "x")

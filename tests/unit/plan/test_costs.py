@@ -106,9 +106,7 @@ def test_tokens_are_those_of_prompts_and_replies(
     assert model().tokens(BATCH._replace(**changes)) == tokens
 
 
-def test_dollars_are_per_million_tokens_and_at_most_with_a_prompt_for_each_draw() -> (
-    None
-):
+def test_dollars_are_per_million_tokens_with_up_to_a_prompt_for_each_draw() -> None:
     """Likely 2,000 in and 400 out, at most 4,000 in and 4,000 out."""
     price = model().dollars(BATCH)
     assert price == PriceRange(likely=0.0028, at_most=0.012)
@@ -258,9 +256,7 @@ def test_small_amounts_have_two_digits_and_large_ones_cents(
     assert bill._usd(amount) == text
 
 
-def test_the_length_of_replies_is_said_to_be_guessed_for_judges_without_replies() -> (
-    None
-):
+def test_the_length_of_replies_is_marked_guessed_for_judges_without_replies() -> None:
     known = BATCH._replace(name="ben", replied=12.0)
     assert bill._replied(model(known)) == "reply length: as in earlier replies"
     complete = BATCH._replace(missing=0)

@@ -547,12 +547,12 @@ def test_a_judge_of_planned_ratings_is_not_reported_to_agree_with_people(
     )
 
 
-def test_a_judge_is_not_praised_alone_for_what_people_are_apart_on(
+def test_a_judge_is_not_praised_alone_where_people_disagree(
     tmp_path: Path,
 ) -> None:
-    apart = {"ceiling_normal_scores": -0.05}
+    no_ceiling = {"ceiling_normal_scores": -0.05}
     rows = [*claim("a", 0.6)]
-    rows += claim("a", 0.5, "better; no_ceiling", others=apart, **COHERENCE)
+    rows += claim("a", 0.5, "better; no_ceiling", others=no_ceiling, **COHERENCE)
     report = of_judges(tmp_path, ["a"], rows)
     [judge] = report.judges
     assert judge_answer(report, judge) == (

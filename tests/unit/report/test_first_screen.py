@@ -591,7 +591,9 @@ def test_aspects_that_a_rule_explains_are_named_among_the_steps(tmp_path: Path) 
     )
 
 
-def test_no_line_says_that_a_judge_is_missing_where_one_holds(tmp_path: Path) -> None:
+def test_no_line_says_that_a_judge_is_missing_where_a_judge_holds(
+    tmp_path: Path,
+) -> None:
     rows = [*claim("a", 0.6), *claim("b", 0.7, "not_shown; length")]
     steps = next_steps(of_judges(tmp_path, ["a", "b"], rows))
     assert steps is not None

@@ -76,8 +76,8 @@ def test_what_ran_out_of_time_is_tested_again_where_it_is_asked_for(
 ) -> None:
     (meta, result), *_ = mutating.files(bench)
     names = list(ends)
-    found = result | {names[0]: -24, names[1]: 36, names[2]: 0}
-    meta.write_text(json.dumps({"other": 3, "exit_code_by_key": found}))
+    codes = result | {names[0]: -24, names[1]: 36, names[2]: 0}
+    meta.write_text(json.dumps({"other": 3, "exit_code_by_key": codes}))
     mutating.forget_timeouts(bench)
     assert Counter(listed_counts(bench).values()) == {None: 17, 0: 1, 1: 2}
     assert json.loads(meta.read_text())["other"] == 3
@@ -117,9 +117,9 @@ def test_what_is_cached_is_mutated_too() -> None:
     assert mutating.CACHED.sub("", "@property\n") == "@property\n"
 
 
-def test_a_room_is_mutated_alone_and_its_own_tests_run() -> None:
+def test_a_room_is_mutated_with_its_tests_alone() -> None:
     bench = mutating.bench_of("scoring")
-    assert bench.place.name == "mutants-scoring"
+    assert bench.folder.name == "mutants-scoring"
     mutmut = tomllib.loads(bench.settings())["tool"]["mutmut"]
     assert mutmut["only_mutate"] == ["judgescope/scoring/*"]
     assert mutmut["pytest_add_cli_args_test_selection"] == ["tests/unit/scoring"]
@@ -133,7 +133,7 @@ def test_a_room_is_mutated_alone_and_its_own_tests_run() -> None:
     assert not gone & {"unit/scoring/test_off_grid.py", "support/members.py"}
 
 
-def test_the_bench_of_all_rooms_takes_the_tests_that_name_one() -> None:
+def test_the_bench_of_all_rooms_takes_the_tests_that_name_a_room() -> None:
     bench = mutating.bench_of(None)
     mutmut = tomllib.loads(bench.settings())["tool"]["mutmut"]
     assert mutmut["only_mutate"] == [

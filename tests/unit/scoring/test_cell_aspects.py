@@ -196,9 +196,9 @@ def test_a_draw_without_a_value_counts_as_the_policy_of_the_job_says(
 ) -> None:
     """Of clarity both draws are out of range, of fluency one of two, on 1 to 5."""
     score(replace(spec, unread=Unread(policy="worst", seed=1)))
-    found = values(cell_files(tmp_path, "j").scores)
-    assert found["clarity", None] == (1.0, 2, "mean")
-    assert found["fluency", None] == (2.5, 1, "mean")
+    scores = values(cell_files(tmp_path, "j").scores)
+    assert scores["clarity", None] == (1.0, 2, "mean")
+    assert scores["fluency", None] == (2.5, 1, "mean")
 
 
 def test_what_goes_wrong_names_the_aspect(spec: ScoreSpec) -> None:

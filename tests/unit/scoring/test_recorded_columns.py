@@ -138,7 +138,9 @@ def test_labels_have_a_majority_and_no_mean(spec: ComputeSpec, tmp_path: Path) -
     assert not (tmp_path / "joined.json").exists()
 
 
-def test_a_judge_on_two_aspects_has_one_file(spec: ComputeSpec, tmp_path: Path) -> None:
+def test_a_judge_on_two_aspects_has_a_single_file(
+    spec: ComputeSpec, tmp_path: Path
+) -> None:
     style = ("systems", "gpt", "style")
     both = replace(
         spec,
@@ -184,7 +186,7 @@ def test_what_is_not_plain_is_not_written(
 
 
 @pytest.mark.parametrize("cells", [["four", 1, 2, 3], ["NA", "NA", 9, "NA"]])
-def test_a_cell_that_is_no_score_or_a_column_without_one_is_left_to_the_jobs(
+def test_a_cell_that_is_no_score_or_a_column_without_any_is_left_to_the_jobs(
     spec: ComputeSpec, tmp_path: Path, cells: list[object]
 ) -> None:
     assert not read(spec, score=cells)

@@ -132,7 +132,7 @@ def asked(spec: MergeSpec, aspect: str) -> list[tuple[QuestionKey, Request]]:
     return list(questions(spec, MODEL, ("systems", "jury", aspect)))
 
 
-def test_texts_in_which_a_member_found_an_error_are_asked_about(
+def test_texts_in_which_a_member_marked_an_error_are_asked_about(
     spec: MergeSpec,
 ) -> None:
     """Nobody marks t2. A member that marks nothing is not shown as an annotator."""
@@ -169,7 +169,7 @@ def test_a_request_has_the_decoding_of_the_ensemble_and_the_seed_of_the_study(
     assert request.about == "errors of t1 by jury"
 
 
-def test_errors_of_a_criterion_are_those_found_with_it(spec: MergeSpec) -> None:
+def test_errors_of_a_criterion_are_those_marked_with_it(spec: MergeSpec) -> None:
     [(question, request)] = asked(spec, "clarity.terse")
     assert (question["aspect"], question["criterion"]) == ("clarity", "terse")
     assert question["target"] == "t2"

@@ -224,7 +224,7 @@ def test_a_row_may_say_which_number_it_has(tmp_path: Path) -> None:
     assert len(draft.table.rows) == 12
 
 
-def test_raters_and_metrics_in_rows_are_told_apart(tmp_path: Path) -> None:
+def test_raters_and_metrics_in_rows_are_distinguished(tmp_path: Path) -> None:
     drawn = random.Random(9)
     columns: dict[str, list[object]] = {"answer": [], "evaluator": []}
     columns |= {"metric": [], "value": []}

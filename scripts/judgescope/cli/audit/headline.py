@@ -361,8 +361,8 @@ def _holds(
         return sentences.gives_label(name, "people's label", number, person, counted)
     if first.kind == base.PAIRS:
         return sentences.picks(name, "what people prefer", number, person, counted)
-    own = ", ".join(filter(None, (number, counted)))
-    beside = _beside_person(findings, first) or f" ({own})"
+    measured = ", ".join(filter(None, (number, counted)))
+    beside = _beside_person(findings, first) or f" ({measured})"
     return sentences.follows(name, "people", _on(findings, claims), beside)
 
 

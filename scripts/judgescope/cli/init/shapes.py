@@ -257,17 +257,17 @@ def _check_texts_differ(
         before, at = repeated[0]
         options = readings_of_systems(table, columns)
         owner = "the same source"
-        apart = "of a source apart: --system COLUMN"
+        remedy = "of a source apart: --system COLUMN"
         if columns.system:
             owner = "the same system"
-            apart = "of a system apart: --item COLUMN"
+            remedy = "of a system apart: --item COLUMN"
         raise UnclearColumns.of(
             f"the same text of {owner} is in several rows ({len(repeated)} "
             "rows repeat one): is each row a rater's, or a criterion's?",
             options,
             where=f"{table.file}, rows {before} and {at}",
             todo="give the table one row per text, with a column for each rater or "
-            f"criterion; or name the column that tells the texts {apart}",
+            f"criterion; or name the column that tells the texts {remedy}",
         )
 
 

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import pytest
 
-from judgescope.cli.init.guess import doubtful_texts, guess
+from judgescope.cli.init.text_columns import doubtful_texts, guess
 from judgescope.core.paths import HOME
 from judgescope.schema.loading import Cards
 

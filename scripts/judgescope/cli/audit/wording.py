@@ -10,9 +10,9 @@ from judgescope.cli.audit.findings import VERDICTS, AuditFindings
 from judgescope.cli.audit.headline import ceiling_of
 from judgescope.cli.init import facts_of
 from judgescope.cli.init.cards import in_original
-from judgescope.cli.init.guess import doubtful_texts
 from judgescope.cli.init.interview import NOT_READ
 from judgescope.cli.init.roles import PAIRED, ROLES
+from judgescope.cli.init.text_columns import doubtful_texts
 from judgescope.cli.init.unread import unread
 from judgescope.cli.terminal import plain
 from judgescope.data.column_rows import cells_by_row, cells_of

@@ -5,7 +5,7 @@ A guess is a proposal: `judgescope init` prints it, and flags or answers replace
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -14,11 +14,20 @@ from judgescope.cli.init.rating_columns import (
     is_judge,
     judges_of,
     rating_columns,
-    without_brackets,
     without_unrated,
     words_of,
 )
+from judgescope.cli.init.role_names import (
+    clear_words,
+    describes,
+    is_remark,
+    names_role,
+    names_text,
+    role_of,
+    role_of_plural,
+)
 from judgescope.cli.init.roles import OTHER_TASK, PAIRED, Guess
+from judgescope.cli.init.text_columns import free_texts, longest
 from judgescope.cli.init.vocabulary import ROLE_NAMES, ROLE_NOUNS, WORDS
 from judgescope.core.names import slug, without_accents
 from judgescope.data.column_rows import cells_by_row, cells_of, with_names
@@ -26,7 +35,7 @@ from judgescope.data.rows import TableRow
 from judgescope.tables.crossed import crossed_with
 from judgescope.tables.profile import is_design, profile
 from judgescope.tables.sides import END_USERS
-from judgescope.tables.words import ALL_LANGUAGES, classes_of, english_names
+from judgescope.tables.words import classes_of, english_names
 
 UNNAMED = re.compile(r"|Unnamed(: \d+)?")
 """The name that pandas gives the column of an index."""
@@ -46,10 +55,6 @@ ASKING = frozenset({"query", "question", "search"})
 """Words of a header of queries, for which passages are found."""
 FOUND = frozenset({"chunk", "doc", "document", "passage", "snippet"})
 """Words of a header of texts that are found for a query."""
-JUDGING = frozenset(
-    {"autorater", "eval", "evaluator", "grader", "judge", "metric", "scorer"}
-)
-"""Words of a header such as `eval.model`: the model that judged, no system."""
 ALONE_TEXTS = frozenset(
     {
         "chat",
@@ -260,7 +265,7 @@ class _Roles:
         name: beside it, a column `text` is the source.
         """
         for column in self.remaining():
-            of_text = role_of(column) == "text" or _role_of_plural(column) == "text"
+            of_text = role_of(column) == "text" or role_of_plural(column) == "text"
             if of_text and profile(self.rows, column).kind == "text":
                 return True
         return False
@@ -268,7 +273,7 @@ class _Roles:
     def take_by_last_word(self) -> None:
         """Give columns the roles that the last words of their names indicate."""
         for column in self.remaining():
-            role = role_of(column) or _role_of_plural(column)
+            role = role_of(column) or role_of_plural(column)
             if role is None or not self.is_open(role):
                 continue
             if role == "system" and profile(self.rows, column).kind == "text":
@@ -294,12 +299,12 @@ class _Roles:
             return
         texts = []
         for column in self.remaining():
-            if profile(self.rows, column).kind == "text" and not _is_remark(column):
+            if profile(self.rows, column).kind == "text" and not is_remark(column):
                 texts.append(column)
         if not self.columns["text"] and len(texts) < 2:
             return
         for column in texts:
-            words = set(_clear_words(column))
+            words = set(clear_words(column))
             of_user = not words.isdisjoint(END_USERS | {"human"})
             if of_user and not words.isdisjoint(MESSAGES):
                 self.take("source", column)
@@ -310,10 +315,10 @@ class _Roles:
         if not self.is_open("text"):
             return
         for column in self.remaining():
-            nouns = {*ROLE_NOUNS["text"]} & {*_clear_words(column)}
-            if not nouns or role_of(column) is not None or _describes(column):
+            nouns = {*ROLE_NOUNS["text"]} & {*clear_words(column)}
+            if not nouns or role_of(column) is not None or describes(column):
                 continue
-            if profile(self.rows, column).kind == "text" and not _is_remark(column):
+            if profile(self.rows, column).kind == "text" and not is_remark(column):
                 self.take("text", column)
                 return
 
@@ -343,7 +348,7 @@ class _Roles:
         if self.is_open("text") and self.columns["source"]:
             self._take_found()
         if not self.columns["text"]:
-            texts = [name for name in self.remaining() if not _is_remark(name)]
+            texts = [name for name in self.remaining() if not is_remark(name)]
             unique = [name for name in unique if name in texts]
             single = free_texts(rows, unique) if longest(rows, repeated) else []
             text = _first(single) or longest(rows, texts)
@@ -414,7 +419,7 @@ class _Roles:
             if not is_design(self.rows, numbered):
                 continue
             for column in self.remaining(repeated):
-                if numbers(self.rows, column) is not None or _describes(column):
+                if numbers(self.rows, column) is not None or describes(column):
                     continue
                 if _different(self.rows, [numbered, column]) == len(self.rows):
                     self.take("item", numbered, "its numbers repeat")
@@ -431,7 +436,7 @@ class _Roles:
         if not shared or _different(self.rows, shared) == len(self.rows):
             return None
         for column in self.remaining(repeated):
-            if _describes(column) or is_judge(column):
+            if describes(column) or is_judge(column):
                 continue
             if numbers(self.rows, column) is not None:
                 continue
@@ -472,77 +477,6 @@ def _different(rows: Sequence[TableRow], columns: Sequence[str]) -> int:
     return len({str(cells) for cells in cells_by_row(rows, columns)})
 
 
-def role_of(column: str) -> str | None:
-    """Return the role that a column's name indicates: `Gold Summary` is a reference."""
-    words = _clear_words(column)
-    if not words or _describes(column):
-        return None
-    if WORDS.references.intersection(words):
-        return "references"
-    if words[-1] in WORDS.ids:
-        is_system = not set(ROLE_NOUNS["system"]).isdisjoint(words)
-        return "system" if is_system else "item"
-    for role, nouns in ROLE_NOUNS.items():
-        if words[-1] in nouns:
-            of_judge = role == "system" and not JUDGING.isdisjoint(words)
-            return None if of_judge else role
-    return None
-
-
-def _role_of_plural(column: str) -> str | None:
-    """Return the role text for a name of several of them, such as `model summaries`."""
-    last = "".join(_clear_words(column)[-1:])
-    singular = re.sub(r"s$", "", re.sub(r"ies$", "y", last))
-    is_plural = last != singular and singular in ROLE_NOUNS["text"]
-    return "text" if is_plural and not _describes(column) else None
-
-
-def names_text(column: str) -> bool:
-    """Return whether a column's name says that it has the judged texts."""
-    return names_role(column, "text")
-
-
-def names_role(column: str, role: str) -> bool:
-    """Return whether a column's name says that it has a role."""
-    return column.lower() in ROLE_NAMES[role] or role_of(column) == role
-
-
-def _is_remark(column: str) -> bool:
-    """Return whether a column has what people or a judge wrote about a text, as its
-    name says: `judge.rationale`, `human_comment`.
-    """
-    words = _clear_words(column)
-    # One German header in an English table is a remark all the same.
-    of_column = classes_of(column, ALL_LANGUAGES).keys()
-    by_whom = {"person", "machine", "measure", "rating"} & of_column
-    last = " ".join(words[-1:])
-    if by_whom:
-        ends = f"{words[0]} {last}" if words else ""
-        return "remark" in classes_of(ends, ALL_LANGUAGES)
-    # Comments of readers are judged themselves.
-    return "remark" in classes_of(last) and last not in {"comment", "comments"}
-
-
-def _describes(column: str) -> bool:
-    """Return whether a name says that a column is people's, or only describes a
-    text.
-    """
-    words = _clear_words(column)
-    return bool(
-        WORDS.people.intersection(words) or WORDS.remarks.intersection(words[-1:])
-    )
-
-
-def _clear_words(column: str) -> list[str]:
-    """Return the words of a name, without those in brackets and without fillers at the
-    end.
-    """
-    words = words_of(without_brackets(column))
-    while len(words) > 1 and words[-1] in WORDS.fillers:
-        words = words[:-1]
-    return words
-
-
 def _identifies_rows(
     rows: Sequence[TableRow], item: str, source: Sequence[str], system: str | None
 ) -> bool:
@@ -577,60 +511,3 @@ def _differ_in_source(
     repeated = [name for name in sources if times[name] > 1]
     different = sum(len(sources[name]) > 1 for name in repeated)
     return different > len(repeated) / 2
-
-
-def longest(
-    rows: Sequence[TableRow], columns: Iterable[str], long: int = 40
-) -> str | None:
-    """Return the column with the longest cells on average, None if all are short.
-
-    long: the least average length of texts, in characters.
-    """
-    lengths = {column: _mean_size(rows, column, len) for column in columns}
-    best = max(lengths, key=lambda column: lengths[column], default=None)
-    return best if best is not None and lengths[best] >= long else None
-
-
-def free_texts(
-    rows: Sequence[TableRow],
-    columns: Iterable[str],
-    long: int = 40,
-    fewest_words: int = 3,
-) -> list[str]:
-    """Return the columns of texts that people did not write about a text, the longest
-    first.
-
-    Texts have at least `long` characters, or `fewest_words` words, on average.
-    """
-    lengths = {}
-    for column in columns:
-        if _describes(column):
-            continue
-        length = _mean_size(rows, column, len)
-        word_count = _mean_size(rows, column, lambda cell: len(cell.split()))
-        if length >= long or word_count >= fewest_words:
-            lengths[column] = length
-    return sorted(lengths, key=lambda column: -lengths[column])
-
-
-def doubtful_texts(rows: Sequence[TableRow], columns: Guess) -> list[str]:
-    """Return the unused columns of texts, if the name of the judged text's column is
-    not clear.
-    """
-    text = columns.text
-    if (text and names_text(text)) or columns.compared or columns.length:
-        return []
-    return free_texts(
-        rows, [name for name in columns_of(rows) if name not in columns.used]
-    )
-
-
-def _mean_size(
-    rows: Sequence[TableRow], column: str, size: Callable[[str], int]
-) -> float:
-    """Return the mean size of the cells with a text, over all rows."""
-    total = 0
-    for cell in cells_of(rows, column):
-        if isinstance(cell, str):
-            total += size(cell)
-    return total / max(1, len(rows))

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from judgescope.cli.init.column_values import numbers, scale
-from judgescope.cli.init.guess import JUDGING
 from judgescope.cli.init.rating_columns import like_ratings
+from judgescope.cli.init.role_names import JUDGING
 from judgescope.cli.init.roles import Guess, rating_text
 from judgescope.cli.init.tables import InitTable
 from judgescope.core.errors import UserError

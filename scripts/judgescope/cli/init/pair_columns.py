@@ -7,8 +7,9 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from judgescope.cli.init.column_values import numbers
-from judgescope.cli.init.guess import MOST_LABELS, guess, longest
+from judgescope.cli.init.guess import MOST_LABELS, guess
 from judgescope.cli.init.rating_columns import ALL, aspect_of, is_judge, words_of
+from judgescope.cli.init.text_columns import longest
 from judgescope.cli.init.vocabulary import ROLE_NOUNS, WORDS
 from judgescope.core.names import without_accents
 from judgescope.data.column_rows import cells_of

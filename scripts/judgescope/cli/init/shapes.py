@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 from judgescope.cli.init.column_values import columns_of, number, numbers
-from judgescope.cli.init.guess import longest
 from judgescope.cli.init.open_readings import UnclearColumns, readings_of_systems
 from judgescope.cli.init.preferences import with_choices
 from judgescope.cli.init.roles import Guess
 from judgescope.cli.init.tables import InitTable
+from judgescope.cli.init.text_columns import longest
 from judgescope.cli.terminal import plural
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.data.column_rows import cells_by_row, cells_of, with_cells

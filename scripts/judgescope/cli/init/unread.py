@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from judgescope.cli.init.column_values import numbers, numbers_by_row
-from judgescope.cli.init.guess import UNNAMED, role_of
+from judgescope.cli.init.guess import UNNAMED
 from judgescope.cli.init.label_columns import LABEL_CODES
 from judgescope.cli.init.pair_columns import code_of, says_who_chose
 from judgescope.cli.init.rating_columns import (
@@ -18,6 +18,7 @@ from judgescope.cli.init.rating_columns import (
     like_ratings,
     words_of,
 )
+from judgescope.cli.init.role_names import role_of
 from judgescope.cli.init.roles import Guess
 from judgescope.cli.init.tables import InitTable
 from judgescope.cli.init.vocabulary import WORDS

@@ -4,7 +4,8 @@ from typing import Any, Final
 
 import pytest
 
-from judgescope.cli.init.text_columns import doubtful_texts, guess
+from judgescope.cli.init.guess import guess
+from judgescope.cli.init.text_columns import doubtful_texts
 from judgescope.core.paths import HOME
 from judgescope.schema.loading import Cards
 

@@ -17,12 +17,19 @@ CUT: Final = frozenset(
         "context_window_exceeded",
         "model_context_window_exceeded",
         "incomplete",
+        "error_limit",
+        "time_limit",
     )
 )
 """The reply was longer than it may be: what it says is not its answer."""
 FILTERED: Final = frozenset(
     (
         "content_filter",
+        "content_filtered",
+        "guardrail_intervened",
+        "spii",
+        "image_safety",
+        "error_toxic",
         "safety",
         "recitation",
         "prohibited_content",
@@ -32,8 +39,10 @@ FILTERED: Final = frozenset(
     )
 )
 """A filter of the provider ended or replaced the reply."""
-FAILED: Final = frozenset(("error", "abort"))
-"""The server failed during the reply."""
+FAILED: Final = frozenset(
+    ("error", "abort", "cancelled", "canceled", "user_cancel", "timeout")
+)
+"""The server failed or the request ended during the reply."""
 ENDED: Final = frozenset(
     (
         "",

@@ -34,6 +34,7 @@ _DISTANT = (
     rf"|i(?:'ll| will| must| have to)? take {_IT} back|i mean(?:t)?"
     rf"|let me (?:correct {_IT}(?: to)?|{_CHANGE})|(?<!if )i(?:'ll| will) {_CHANGE}"
     r"|my mistake|i was wrong|i changed my mind"
+    r"|(?<![a-z] )(?:edit|update)(?=\s?:)"
 )
 _FOREIGN_STRONG = (
     "korrektur|corrección|correzione|correção|correctie|поправка|更正|訂正"
@@ -64,7 +65,7 @@ _MARK = (
 )
 CORRECTION_WORDS: Final = frozenset(
     b"no nope wait sorry oops correction rather actually make mean meant scratch"
-    b" strike forget back hold thought thoughts reflection reconsideration"
+    b" edit update strike forget back hold thought thoughts reflection reconsideration"
     b" consideration inspection look reading read again reconsidering change changed"
     b" revise revised correct corrected lower lowered raise raised adjust adjusted"
     b" mistake wrong better kidding nein non nee anzi doch korrektur besser betrachtung"
@@ -76,13 +77,13 @@ _FOREIGN_WORD: Final = re.compile(
     r"|нет|точнее|вернее|поправка|不|いや|いいえ|更正|訂正"
 )
 """Every other correction has one of these words."""
-_ADJACENT: Final = re.compile(r"[\s*_\"'`()\]}.,;:!?…–—-]{0,12}")
+_ADJACENT: Final = re.compile(r"[\s*_\"'`()\]}.,;:!?…>–—-]{0,12}")
 _NAME_BEFORE: Final = re.compile(
     r"(?<!reason)(?<!rationale)(?<!explanation)(?<!comment)(?<!edit)(?<!update)"
     r"(?<!note)[*_]{0,3}:[\s*_\"'`>-]{0,6}\Z"
 )
 """A name directly before a correction: what stands behind belongs to it."""
-_QUOTED: Final = re.compile(r"«[^«»\n]{1,4000}+»|(?<=\w\s)>\s[^\n]*+")
+_QUOTED: Final = re.compile(r"«[^«»\n]{1,4000}+»|(?<=(?:ends|with|says)\s)>\s[^\n]*+")
 """Quotations that are not in quotation marks of English: `«No.»`, `it ends > No.`"""
 _ANSWER_SAYS: Final = re.compile(
     r"\b(?:the|this|its) answer (?:says|ends|reads|states|claims|writes|adds)\b"

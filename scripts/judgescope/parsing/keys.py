@@ -89,7 +89,7 @@ _NEUTRAL: Final = word_set(
     the my a an this your its of for is on output response result results evaluation
     assessment judgment judgement verdict decision answer data arguments args params
     parameters parameter input inputs function tool call grade rating score json
-    content item llm judge judges ai model assigned given number numeric numerical
+    item llm judge judges ai model assigned given number numeric numerical
     value int integer out scale from to in as text type text's point points star
     stars comparison pairwise new revised updated corrected adjusted actual root
     object properties antwort respuesta réponse risposta resposta ответ ответа 回答
@@ -135,7 +135,10 @@ _OTHERWISE: Final = word_set(
     kommentare comentario comentarios comentário commento commenti комментарий
     комментарии 评语 评论 コメント 의견 anzahl fehler nombre erreur erreurs número
     cantidad errores erros errori liczba błędy błędów aantal fouten antal fel hata
-    количество число ошибок ошибки слов 数量 错误 字数 文字数 個数 개수 오류
+    количество число ошибок ошибки слов слова год года jahr jahre année años año
+    anno rok lata år yıl 年 年份 年度 연도 seite seiten página páginas pagina pagine
+    страница страниц strona 页码 ページ wörter mots palabras parole palavras 数量 错误
+    字数 文字数 個数 개수 오류
     konfidenz sicherheit confianza confiance fiducia уверенность 置信度 信心 確信度
     자신감 schwierigkeit
     """

@@ -43,6 +43,11 @@ _PHRASES = re.compile(
     r"all\b|really\b)|\bno way\b"
     r"|\bnot (?:met|fulfilled|satisfied|given|the case|true)\b"
 )
+_IN_PART = re.compile(
+    r"(?:only |just )?(?:in part|up to a point|more or less"
+    r"|to (?:some|a certain|a limited|an) (?:extent|degree)\b)"
+)
+"""`Supported: in part` is no verdict of two labels."""
 _COUNT = re.compile(r"\W{0,8}\d")
 _ASKED = re.compile(
     r"\A(?:(?:is|was|are|does|did|has|do|it|this|the|answer|text|response|reply|output"
@@ -58,7 +63,8 @@ _DENIED = re.compile(
 )
 _IT_IS = re.compile(
     r"\A(?:(?:it|this|that|(?:the|this) (?:student's |model's |assistant's )?"
-    r"(?:answer|text|response|reply|output|claim|statement|summary|sentence))"
+    r"(?:answer|text|response|reply|output|claim|statement|summary|sentence|passage"
+    r"|essay|translation|message|code))"
     r"(?:'s| is| was|(?: seems| looks| appears| remains)(?: to be)?)|is)"
     r"(?: an?| the)? ",
 )
@@ -85,9 +91,10 @@ _I_SAY = re.compile(
 _BY_SOURCE = re.compile(
     r" (?:by|with|to|in) (?:(?:the|its) (?:given |provided |cited |original )?"
     r"(?:source|document|article|context|text|evidence|passage|reference|facts)"
-    r"|(?:line|lines|sentence|paragraph|section|page) \d{1,4})\Z"
+    r"|(?:line|lines|sentence|paragraph|section|page) \d{1,4}"
+    r"|(?:the|its|this) (?:user's )?(?:question|query|prompt|task|topic))\Z"
 )
-"""What a label is about: `supported by the source`, `faithful to its context`."""
+"""What a label is about: `supported by the source`, `relevant to the question`."""
 _JOINT = re.compile(r"(?<=[^\W_])[\s_-]+(?=[^\W_])")
 _BEGIN = re.compile(r"[^\W_]|[-+]\d")
 """How a label begins behind its marks."""
@@ -357,6 +364,8 @@ def truth(value: object) -> str | None:
     if not isinstance(value, str):
         return None
     folded = fold(value)
+    if _IN_PART.match(folded.lstrip(_EDGES)):
+        return "unclear"
     phrase = _PHRASES.match(folded.lstrip(_EDGES))
     if phrase:
         if phrase[0].endswith("yes"):

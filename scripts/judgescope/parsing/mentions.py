@@ -60,6 +60,9 @@ _MENTIONS = (
     # `it would be a 4, were it not for the date`, `4 if the date is ignored`
     rf"|\bwould (?:[a-z']{{1,12}} ){{1,4}}(?P<wished>{_NUMBER})"
     r"(?:/\d{1,3}|(?: out)? of \d{1,3})?,? (?:were|had|if) (?:it|they|the|not)\b"
+    # `it would be a 5 with sources`
+    rf"|\b(?:it|this|that) would (?:be|get|earn|deserve|merit|have been) (?:an? )?"
+    rf"(?P<wanting>{_NUMBER}) with(?:out)? "
     rf"|(?P<ifs>\b{_NUMBER}) (?:would (?:be|have been) [a-z]{{3,12}} )?if (?:it|the)\b"
     # `from 5 to 2`
     rf"|\b(?:lower|rais|reduc|drop|chang|mov|revis)[a-z]{{0,4}}"
@@ -101,6 +104,8 @@ _BEHIND = {
         " (?:me|us|you|the|any|judge|rater|grader|evaluator|reader|model|ai)",
     ),
     "unlike": "",
+    "with": r"(?<=\d with) ",
+    "without": r"(?<=\d without) ",
 }
 """A word of mentions -> what must follow it; every mention has one of these words."""
 
@@ -135,12 +140,16 @@ _IN_REPORTS = frozenset(
 )
 _VERBS = {verb: f" {verb.decode()}" for verb in _IN_REPORTS}
 _BEFORE_SIGN = frozenset(word.encode() for word in _BEHIND)
-MENTION_WORDS = _IN_REPORTS | _BEFORE_SIGN
+MENTION_WORDS = _IN_REPORTS | _BEFORE_SIGN | {b"according"}
 """The words that a glance looks for."""
 _REACH = 160
 """The maximum number of characters of a mention before its number."""
 _REACH_OF_REPORT = 180
-_SAYS = re.compile(rf"(?<!\w){_TEXT} {_REPORTS}\b")
+_ACCORDING = b"according"
+_SAYS = re.compile(
+    rf"(?<!\w)(?:{_TEXT} {_REPORTS}\b"
+    rf"|according to {_TEXT}(?:, (?!i\b)|(?=\s?[.;!\n]|\Z)))"
+)
 _DIGIT = re.compile(r"\d")
 _BREAK = re.compile(
     r",\s(?:this|it(?! would)|but|so|i(?! would|'d)|the|mine|overall|my)\b"
@@ -211,7 +220,12 @@ def _may_mention(folded: str, seen: Glance) -> bool:
 
 
 def _may_report(folded: str, seen: Glance) -> bool:
-    """Return whether a word for the judged text stands before one of speaking."""
+    """Return whether a word for the judged text stands before one of speaking.
+
+    `According to` needs none.
+    """
+    if _ACCORDING in seen.words:
+        return True
     for word in _IN_REPORTS & seen.words:
         verb = _VERBS[word]
         at = folded.find(verb)
@@ -251,7 +265,7 @@ def _hidden(match: re.Match[str]) -> str:
     """Return a mention without its number; a clause of the judge's own stays."""
     if match["between"] and _BREAK.search(match["between"]):
         return match[0]
-    groups = ("old", "theirs", "wished", "ifs", "number")
+    groups = ("old", "theirs", "wished", "wanting", "ifs", "number")
     group = next(name for name in groups if match[name])
     start, end = match.span(group)
     at = start - match.start()

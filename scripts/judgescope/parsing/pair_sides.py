@@ -45,7 +45,7 @@ RELATION: Final = re.compile(
     rf"(?:{TEXT}[\s_]{{0,2}})?(?P<right>[ab12])\b(?!\s{{0,2}}[<>=])"
 )
 _STRONG: Final = frozenset((">>", ">>>", "<<", "<<<", "≫", "≪"))
-_STARTS = re.compile(rf"\s*{OPEN}{SIDE}")
+_STARTS = re.compile(rf"\s*{OPEN}(?:(?:#|number\s|no\.\s)(?=[12]\b))?{SIDE}")
 _AFTER = re.compile(
     rf"{CLOSE}(?:[.,:;!(<}}\n|–—-]|\Z|(?:because|since|as\s+(?:its?|the|this|that)|for"
     r"|by|with|is)\b|(?:as)\b|over\s)"

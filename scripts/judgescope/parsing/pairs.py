@@ -99,6 +99,8 @@ def _menu(tie: str) -> Menu:
         return _judgment(reading, "labelled")
 
     def about(name: str, value: object) -> Judgment | None:
+        if _is_ranking(name.casefold(), value):
+            return read(value)
         side = _better_in_name(name)
         if words_of(name)[-1:] in (("tie",), ("tied",)) and truth(value) == "yes":
             return _judgment(SideReading("tie"), "labelled")
@@ -113,6 +115,13 @@ def _menu(tie: str) -> Menu:
         )
 
     return Menu(CHOICES, read, about, parts=False)
+
+
+def _is_ranking(name: str, value: object) -> bool:
+    """Return whether a value orders two sides under the name of a ranking."""
+    if name.replace("_", " ") not in ("ranking", "order", "preference order"):
+        return False
+    return isinstance(value, str) and RELATION.match(fold(value)) is not None
 
 
 def _better_in_name(name: str) -> str | None:
@@ -351,7 +360,17 @@ def _bracketed(folded: str, tie: str) -> Iterator[_Named]:
         if after and _JOINED.fullmatch(folded, match.end(), after.start()):
             continue
         reading = read_side(match[1], tie)
+        if before and _stand_together(before, match):
+            former = read_side(before[1], tie)
+            if former and reading and former.side != reading.side:
+                reading = None  # `[[A]] [[B]]`
         yield _Named(Rank.EXACT, reading, match.start(), match.end())
+
+
+def _stand_together(former: re.Match[str], latter: re.Match[str]) -> bool:
+    """Return whether no word or sign stands between two brackets."""
+    between = former.string[former.end() : latter.start()]
+    return not between.strip("*_ \t\n")
 
 
 _COMPARED = re.compile(
@@ -426,7 +445,7 @@ def _on_lines(folded: str, tie: str) -> Iterator[_Named]:
         name = line.statement.names[0]
         value = str(line.statement.value)
         rank = rank_of((name,), CHOICES)
-        if name in ("ranking", "order", "preference order") and RELATION.match(value):
+        if _is_ranking(name, value):
             rank = Rank.EXACT
         if rank >= Rank.LOOSE or len(name.split()) > 5 or line.match["sign"] == "?":
             continue

@@ -31,6 +31,13 @@ _PART_BEHIND = re.compile(
     r"(?=\s?[.,;!\n]|\s*\Z|\s(?:and|but|as|because)\s)"
 )
 """`Rating: 4 for clarity.`"""
+_NEXT_PART = re.compile(
+    r"\s?[,;]?\s(?:and |but |while )?(?:its |the )?"
+    r"(?!(?:never|almost|maybe|perhaps|hence|thus|then|rather|from|with|than|even|quite"
+    r"|this|that|[a-z]{1,18}ly) )"
+    r"[a-z]{4,20} (?:only |just )?an? \d(?![\w/%])"
+)
+"""The verb is left out: `Clarity is a 5, accuracy a 2.`"""
 _NUMBER_BEFORE = re.compile(
     r"(?P<noun>[^\W\d_]{2,20})\s?#?(?P<number>\d{1,2})(?:'s)?\s\Z"
 )
@@ -148,6 +155,16 @@ def rate_parts(ratings: list[re.Match[str]], grammar: Grammar) -> bool:
             if find(other) not in (None, name) and match_value(other, grammar) != value:
                 return True
     return False
+
+
+def has_next_part(match: re.Match[str]) -> bool:
+    """Return whether a sentence rates another part right behind a rating.
+
+    >>> text = "clarity is a 5, accuracy a 2"
+    >>> has_next_part(re.compile("is a 5").search(text))
+    True
+    """
+    return _NEXT_PART.match(match.string, match.end()) is not None
 
 
 def _number_before(match: re.Match[str]) -> str | None:

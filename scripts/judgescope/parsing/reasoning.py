@@ -81,7 +81,7 @@ _MARK_OF_TURN = re.compile(
     r"|<\|(?:begin|end)_of_solution\|>"
 )
 _LOST_CHANNELS = re.compile(
-    r"\A\s*(?:analysis|commentary)(?=[A-Z\s:\"'*(\[]).*assistant\s?final"
+    r"\A\s*(?:assistant\s?)?(?:analysis|commentary).*assistant\s?final"
     r"(?:\s?:)?(?=\W|[A-Za-z0-9])",
     re.DOTALL,
 )

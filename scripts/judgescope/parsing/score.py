@@ -49,6 +49,7 @@ from judgescope.parsing.rating_matches import (
     start_of_value,
 )
 from judgescope.parsing.rating_parts import (
+    has_next_part,
     is_one_of_bracketed,
     overall_in_list,
     overall_of_parts,
@@ -232,6 +233,8 @@ def _unlabelled_verdict(
     """Return the verdict of the first form of ratings without a label that matches."""
     for form, match in unlabelled_ratings(grammar, visible):
         if form == "trailing" and is_one_of_bracketed(visible, match, grammar):
+            return ProseVerdict(Judgment("unparsed", SEVERAL))
+        if form == "given" and has_next_part(match):
             return ProseVerdict(Judgment("unparsed", SEVERAL))
         if form.startswith("named"):
             complete = overall_of_parts(visible, match, grammar)

@@ -15,6 +15,8 @@ from judgescope.parsing.quotes import quotations
 _REFUSAL = re.compile(
     r"\bas an ai\b|\bi(?:'m| am) (?:very |so |really )?(?:sorry|afraid)\b|"
     r"\bi apologi[sz]e\b"
+    r"|\bi(?:'m| am) (?:not |un)comfortable (?:with )?"
+    r"(?:rating|scoring|grading|judging|evaluating|assessing)\b"
     r"|\b(?:can(?:no|')t|can not|won't|(?:unable|not able|decline|not possible|"
     r"refuse) to)"
     r"(?: \w+)? (?:be )?(?:rated?|scored?|evaluated?|judged?|assess(?:ed)?|provide|"
@@ -25,7 +27,7 @@ _REFUSAL = re.compile(
 
 _REPORTED = re.compile(
     r"\b(?:says?|said|writes?|wrote|repl(?:y|ies|ied) (?:is|was|with|that)|answers|"
-    r"answered|states?|stated|claims?|apologi[sz]e[sd]|"
+    r"answered|reads|states?|stated|claims?|apologi[sz]e[sd]|"
     r"(?:the|this|its|that|a) (?:[a-z]{1,20} )?(?:bot|chatbot|assistant|agent|reply|"
     r"response|model|answer|author|writer|speaker|system|output|user))\b"
 )

@@ -41,6 +41,7 @@ from judgescope.statistics.choice import (
     system_pearson_true,
 )
 from judgescope.statistics.corrected import (
+    NO_RATED_SOURCE,
     RatedSample,
     RatedTexts,
     judge_weight,
@@ -60,7 +61,7 @@ class SystemTables:
 
     judged, used, rated: of rated sources, the judge's scores, those that the estimator
     uses, people's ratings; others, others_used: of unrated ones. `note` names systems
-    that are left out.
+    that are left out, or says that no source is rated.
     """
 
     names: list[str]
@@ -88,7 +89,7 @@ class SystemTables:
     def why_not(self) -> str:
         """Why nothing is chosen, "" if something is."""
         if len(self.names) < 2:
-            return ONE_SYSTEM
+            return clauses(self.note, ONE_SYSTEM if self.names else "")
         fewest_rated = 10
         if len(self.rated) < fewest_rated:
             return (
@@ -242,7 +243,9 @@ def system_tables(texts: Mapping[str, RatedTexts], turned: bool) -> SystemTables
         enough = every.size and sources.size >= least_present * every.size
         (names if enough else dropped).append(name)
     note = ""
-    if dropped:
+    if not every.size:
+        note = NO_RATED_SOURCE
+    elif dropped:
         note = f"left out, in fewer than 80 % of rated sources: {', '.join(dropped)}"
     used = {name: recalibrated(texts[name]) for name in names}
     shared = _shared([rated[name] for name in names])

@@ -36,6 +36,7 @@ from judgescope.statistics.result import REASONS, Estimate
 from judgescope.statistics.source_rows import DeletedRows
 
 PPI: Final = "Angelopoulos et al. 2023"
+NO_RATED_SOURCE: Final = "no source has both ratings and scores"
 DECLARED = declare(
     "corrected",
     corrected_difference=signed_amount(
@@ -317,7 +318,7 @@ def people_alone(
         ends=ends,
         scale=scale,
         averaged="people's mean",
-        why="no source has both ratings and scores",
+        why=NO_RATED_SOURCE,
     )
 
 

@@ -28,6 +28,7 @@ def test_chances_and_per_cent_are_distinguished_by_the_majority_of_values(
     [
         ([0.9, 0.8, 1.4], "1 of 3 values lies outside 0 to 1 (1.4)"),
         ([0.9, -0.8, -0.1], "2 of 3 values lie outside 0 to 1 (-0.8)"),
+        ([-0.11, -2.3, 0], "2 of 3 values lie below 0 (-0.11): if these are log-"),
         ([90, 80, 140], "1 of 3 values lies outside 0 to 100 (140)"),
         ([0, 1, 1, 0], "verdicts and no chances"),
         ([0, 100, 100], "verdicts and no chances"),

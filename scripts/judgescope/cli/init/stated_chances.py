@@ -52,6 +52,14 @@ def stated_chances(cells: Iterable[object]) -> StatedChances:
     per_cent = 100
     unit = per_cent if 2 * above > len(values) else 1
     outside = [value for value in values if not 0 <= value <= unit]
+    if outside and max(values) <= 0:
+        return StatedChances(
+            values,
+            None,
+            f"{_lies(len(outside), len(values))} below 0 ({outside[0]:g}): if these "
+            "are log-probabilities, write e to their power; no number rests on this "
+            "column",
+        )
     if outside:
         return StatedChances(
             values,

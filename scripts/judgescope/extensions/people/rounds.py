@@ -256,6 +256,7 @@ class RatedRounds:
                 where="-n",
                 got=n,
                 allowed=f"1 to {size}, the sources with scores",
+                todo="draw fewer, or run the study on more sources",
             )
         number = len(self.draws) + 1
         predicted, saving = self.errors(n)
@@ -411,6 +412,9 @@ def judged_by(data: EvaluationData, judge: str, aspect: str) -> JudgedSystems:
         "this judge has no scores of this aspect that people's ratings could correct",
         where=f"--judge {judge} --aspect {aspect}",
         got=judged if isinstance(judged, str) and judged else "no score",
+        todo="name a judge and an aspect that have both; `judgescope show STUDY "
+        "coverage` counts the scores, and the dataset's card names the columns of "
+        "ratings",
     )
 
 

@@ -139,6 +139,7 @@ def check(made: Passport, anchored: AnchoredJudge, path: Path) -> None:
             where=f"{path}, key study",
             got=made.study,
             allowed=study,
+            todo="name the study of the passport, or make a passport of this one",
         )
     if made.version != __version__:
         raise UserError(

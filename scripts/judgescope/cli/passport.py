@@ -34,6 +34,7 @@ from judgescope.statistics.gate import (
 )
 
 SCHEMA: Final = "judgescope.passport/1"
+WRITE_PASSPORT: Final = "write one: judgescope passport STUDY --judge JUDGE -o FILE"
 
 
 class PassportNumber(Struct, kw_only=True):
@@ -193,6 +194,7 @@ def _rated_targets(anchored: AnchoredJudge) -> list[str]:
             where=f"dataset {anchored.dataset}, aspect {anchored.aspect}",
             got=len(targets),
             allowed=f"{FEWEST_ANCHORS} or more; 200 find a fall of .1",
+            todo="have more texts rated, or name another aspect or dataset",
         )
     return targets
 
@@ -301,7 +303,11 @@ def read(path: Path) -> Passport:
         made = decode(path.read_bytes(), type=Passport)
     except (ValidationError, ValueError) as error:
         raise UserError(
-            "this file is no passport of a judge", where=str(path), got=str(error)
+            "this file is no passport of a judge",
+            where=str(path),
+            got=str(error),
+            allowed="a file that `judgescope passport` wrote",
+            todo=WRITE_PASSPORT,
         ) from None
     if made.schema != SCHEMA:
         raise UserError(
@@ -309,6 +315,7 @@ def read(path: Path) -> Passport:
             where=f"{path}, key schema",
             got=made.schema,
             allowed=SCHEMA,
+            todo=WRITE_PASSPORT,
         )
     _check_dates(made, path)
     _check_anchors(made, path)

@@ -248,8 +248,10 @@ def test_another_baseline_is_refused_before_anything_is_asked(
     content = json.loads(file.read_text(encoding="utf-8"))
     file.write_text(json.dumps(content | {key: value}), encoding="utf-8")
     study_folder.judge.asked.clear()
-    with pytest.raises(UserError, match=reason):
+    with pytest.raises(UserError, match=reason) as refused:
         study_folder.gate(fresh=True)
+    way_out = "allowed: " if key == "judge" else "do: "
+    assert way_out in str(refused.value)
     assert not study_folder.judge.asked
 
 

@@ -2,7 +2,9 @@
 not used.
 """
 
+import json
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -72,6 +74,27 @@ def test_a_corrected_mean_minimises_the_rectified_loss(seed: int) -> None:
     weight = judge_weight(sample)
     expected = as_rectified_loss(sample, weight)
     assert corrected_moments(sample, weight) == pytest.approx(expected, rel=1e-9)
+
+
+PUBLISHED = Path(__file__).resolve().parents[2] / "oracles" / "ppi_python.json"
+"""Means of four samples that the authors' package corrected, and how."""
+
+
+def test_corrected_means_are_those_of_the_authors_package() -> None:
+    samples = json.loads(PUBLISHED.read_text(encoding="utf-8"))["samples"]
+    for expected in samples:
+        judged, rated = np.array(expected["judged"]), np.array(expected["rated"])
+        sample = RatedSample(judged, rated, np.array(expected["others"]))
+        weight = expected["weight"]
+        theta, error = corrected_moments(sample, weight)
+        assert theta == pytest.approx(expected["theta"], abs=1e-9)
+        # the package divides sums of squares by n, we by n - 1
+        others = sample.others.size
+        of_others = weight**2 * float(sample.others.var(ddof=1)) / others
+        of_rated = error**2 - of_others
+        variance = of_others * (others - 1) / others
+        variance += of_rated * (sample.n - 1) / sample.n
+        assert variance == pytest.approx(expected["theta_variance"], abs=1e-9)
 
 
 def test_the_weight_is_that_of_least_variance_where_both_parts_vary_alike() -> None:

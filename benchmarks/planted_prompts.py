@@ -25,6 +25,7 @@ from judgescope.methods.claims.perturbations import hint_claims
 from judgescope.methods.claims.rows import verdict_rows
 from judgescope.methods.claims.spans import span_claims
 from judgescope.methods.in_memory import PlantedAnswers, in_memory
+from judgescope.methods.score_tables import ScoreTables
 from judgescope.schema.tables import table_of, write_table
 from judgescope.statistics.arrays import Floats
 from judgescope.statistics.bias import hint
@@ -109,7 +110,7 @@ def obeys(strength: float, number: int) -> bool:
     data = replace(
         in_memory(spec, texts, PlantedAnswers()),
         targets=table_of("targets", targets),
-        scores=table_of("scores", scores),
+        scores=ScoreTables.of_table(table_of("scores", scores)),
     )
     [difference] = [
         row

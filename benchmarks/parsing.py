@@ -47,7 +47,18 @@ OBJECT_LIMIT = 60e-6
 """The seconds that a reply of each sort may take."""
 UNIT_SECONDS = 18.5e-6
 """The seconds of the unit on the machine for which the limits are stated."""
-RUNS = ("{", "[", "<think>", "|", '"', "[[A]] ", '{"a":', "Score: 5 (not ")
+RUNS = (
+    "{",
+    "[",
+    "<think>",
+    "|",
+    '"',
+    "[[A]] ",
+    '{"a":',
+    "Score: 5 (not ",
+    "{a}. ",
+    "> A is good.\n",
+)
 FIVE = Scale(1, 5, 1)
 WORDS = Scale(0, 1, 1, ("fail", "pass"), words=(("fail", 0), ("pass", 1)))
 

@@ -79,25 +79,38 @@ _LIMITS = re.compile(
 
 def _sentences(folded: str) -> list[_Sentence]:
     """The sentences of the judge itself, without questions and quotations."""
-    quoted = asides(folded)
+    visible = _without_asides(folded)
     sentences = []
-    for match in _SENTENCE.finditer(folded):
+    for match in _SENTENCE.finditer(visible):
         words = match["words"]
         if not any(map(str.isalnum, words)):
             continue
-        is_quoted = any(start <= match.start() < end for start, end in quoted)
-        if not is_quoted:
-            # the mark may be that of a quotation in the reason
-            is_question = match["mark"] == "?" and words.count('"') % 2 == 0
-            kept = "" if is_question or len(words) > LONGEST_SENTENCE else words
-            is_closed = bool(match["mark"])
-            end = match.end("words")
-            sentences.append(_Sentence(kept, is_closed, match.start(), end))
+        # the mark may be that of a quotation in the reason
+        is_question = match["mark"] == "?" and words.count('"') % 2 == 0
+        if is_question or len(words) > LONGEST_SENTENCE:
+            words = ""
+        is_closed = bool(match["mark"])
+        end = match.end("words")
+        sentences.append(_Sentence(words, is_closed, match.start(), end))
     # of a longer reply the first and the last ones
     many = 30
     if len(sentences) <= 2 * many:
         return sentences
     return sentences[:many] + sentences[-many:]
+
+
+def _without_asides(folded: str) -> str:
+    """A folded text whose quoted lines, fenced blocks and objects are new lines, of the
+    same length: no sentence goes on behind one.
+    """
+    parts = []
+    done = 0
+    for start, end in asides(folded):
+        parts.append(folded[done:start])
+        parts.append("\n" * (end - start))
+        done = end
+    parts.append(folded[done:])
+    return "".join(parts)
 
 
 _TURNS = re.compile(r",?\s(?:but|yet|so|therefore|thus|hence|and so)\s|,\sand\s")
@@ -157,7 +170,7 @@ _LEADS_IN = re.compile(
     r" [^,]{1,200}),? )"
 )
 _I_SAY = re.compile(
-    r"(?:i|we)(?:'d| would)? (?:say|think|believe|feel|find|conclude)(?: that)? "
+    r"\A(?:i|we)(?:'d| would)? (?:say|think|believe|feel|find|conclude)(?: that)? "
 )
 _OMITTED: Final = (
     # the reason: `, since it cites the law`

@@ -585,6 +585,15 @@ def test_long_replies_are_read_without_backtracking(unit: str) -> None:
         assert (result.value is not None) == (result.status == "ok")
 
 
+@pytest.mark.heavy
+@pytest.mark.parametrize("unit", ["{a}. ", "> A is good.\n", "```x```. ", "A, but "])
+def test_long_comparisons_are_read_without_comparing_all_parts(unit: str) -> None:
+    """Sentences times quotations would take minutes for one of these."""
+    text = unit * (200_000 // len(unit))
+    result = parse(text, scale=None, finish="stop", parser="choice")
+    assert result.status == "unparsed"
+
+
 @pytest.mark.parametrize(
     ("text", "scale", "status", "value"),
     [

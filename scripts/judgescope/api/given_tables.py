@@ -34,9 +34,7 @@ def as_file(table: object) -> Iterator[tuple[Path, str | None]]:
         yield Path(table), None
         return
     name, rows = _named_rows(table)
-    lines = []
-    for at, row in enumerate(rows, start=1):
-        lines.append(_json_line(row, at, name))
+    lines = [_json_line(row, at, name) for at, row in enumerate(rows, start=1)]
     with TemporaryDirectory(prefix="judgescope-") as folder:
         file = Path(folder) / f"{name}.jsonl"
         file.write_text("".join(lines), encoding="utf-8", newline="")
@@ -94,10 +92,7 @@ def _arrow_rows(table: object, name: str) -> list[GivenRow]:
         )
     # The column in which pandas passes on row labels without a name.
     unnamed_index = re.compile(r"__index_level_\d+__")
-    unnamed = []
-    for each in arrow.column_names:
-        if unnamed_index.fullmatch(each):
-            unnamed.append(each)
+    unnamed = [each for each in arrow.column_names if unnamed_index.fullmatch(each)]
     rows: list[GivenRow] = arrow.drop_columns(unnamed).to_pylist()
     return rows
 

@@ -217,9 +217,7 @@ class StudyResults:
         """
         path = self._paths.collected(dataset, "statuses")
         statuses = read_table("statuses", path, ["perturbation", "judge"])
-        cells = set()
-        for row in statuses.to_pylist():
-            cells.add((row["perturbation"], row["judge"]))
+        cells = {(row["perturbation"], row["judge"]) for row in statuses.to_pylist()}
         for perturbation, judge in sorted(cells):
             pattern = f"judgments/{dataset}/*/{perturbation}/{judge}.parquet"
             files = sorted(self._folder.glob(pattern))

@@ -41,9 +41,7 @@ def copy_card(args: argparse.Namespace) -> int:
     kind, _, name = args.card.partition("/")
     where = "judgescope cards copy"
     check_known([kind], FOLDERS, "unknown kind of card", where=where)
-    shipped = set()
-    for path in (SHIPPED / FOLDERS[kind]).glob("*.yaml"):
-        shipped.add(path.stem)
+    shipped = {path.stem for path in (SHIPPED / FOLDERS[kind]).glob("*.yaml")}
     check_known([name], shipped, f"unknown {kind} card", where=where)
     for source in files_of_card(kind, name):
         target = OWN / source.relative_to(SHIPPED)

@@ -151,10 +151,7 @@ def check(made: Passport, anchored: AnchoredJudge, path: Path) -> None:
         )
     anchored.check()
     present = json.loads(json.dumps(anchored.identity))
-    changed = []
-    for key in present:
-        if present[key] != made.identity.get(key):
-            changed.append(key)
+    changed = [key for key in present if present[key] != made.identity.get(key)]
     if changed:
         raise UserError(
             "the judge of the study is another one than that of the passport",
@@ -318,10 +315,7 @@ def with_floors(findings: GateFindings, floors: Sequence[Floor]) -> GateFindings
     sentence = findings.sentence
     if Outcome.MISSES in outcomes:
         status = GateStatus.MOVED
-        below = []
-        for each in results:
-            if each.outcome is Outcome.MISSES:
-                below.append(each.floor.part)
+        below = [each.floor.part for each in results if each.outcome is Outcome.MISSES]
         sentence = f"Below the floor on {', '.join(dict.fromkeys(below))}. {sentence}"
     elif Outcome.CANNOT_TELL in outcomes and status == GateStatus.SAME:
         status = GateStatus.CANNOT_TELL

@@ -186,10 +186,7 @@ def _tables(
     for dataset in sorted({row.dataset for row in every}):
         rows = [row for row in every if row.dataset == dataset]
         cells = _cells(rows, hinted, signs)
-        defined = set()
-        for key, cell in cells.items():
-            if cell != UNDEFINED:
-                defined.add(key)
+        defined = {key for key, cell in cells.items() if cell != UNDEFINED}
         if about and not defined:
             # Means over datasets that no judge has in common: nothing to show.
             continue

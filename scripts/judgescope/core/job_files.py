@@ -95,10 +95,7 @@ def _fields_with_paths(record: type[Struct]) -> dict[str, Direction | None]:
     # No spec contains a record of its own type, so this ends.
     fields = dict[str, Direction | None]()
     for name, hint in get_type_hints(record, include_extras=True).items():
-        marks = []
-        for mark in get_args(hint):
-            if isinstance(mark, Direction):
-                marks.append(mark)
+        marks = [mark for mark in get_args(hint) if isinstance(mark, Direction)]
         if marks:
             fields[name] = marks[0]
         elif any(_fields_with_paths(inner) for inner in _records_in(hint)):

@@ -210,9 +210,7 @@ class TrustRecord:
         """
         path = self.path()
         path.parent.mkdir(parents=True, exist_ok=True)
-        known = {}
-        for source, hosts in self.keys.items():
-            known[source] = sorted(hosts)
+        known = {source: sorted(hosts) for source, hosts in self.keys.items()}
         text = canonical({"keys": known, "programs": sorted(self.programs)}) + "\n"
         with atomic_write(path) as part, naming_path(path):
             part.touch(mode=0o600)

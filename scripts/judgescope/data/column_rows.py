@@ -50,9 +50,7 @@ class ColumnRows(Sequence[FileRow]):
 
     def __getitem__(self, index: int | slice) -> "FileRow | ColumnRows":
         """Make a row, or take some."""
-        part = {}
-        for name, cells in self.cells.items():
-            part[name] = cells[index]
+        part = {name: cells[index] for name, cells in self.cells.items()}
         if isinstance(index, slice):
             return ColumnRows(part)
         return part

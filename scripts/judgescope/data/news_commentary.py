@@ -29,9 +29,7 @@ def read(draft: Draft, files: FilesByRole) -> None:
         )
     [(path, _)] = files["data"]
     column, columns = _columns(path)
-    rows = []
-    for line in lines_of(path):
-        rows.append(line.split("\t") if columns > 1 else [line])
+    rows = [line.split("\t") if columns > 1 else [line] for line in lines_of(path)]
     segments = list(_segments(draft, path, rows, column, columns))
     used = sum(any(map(str.strip, row)) for row in rows)
     draft.notes.append(

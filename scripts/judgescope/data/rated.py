@@ -129,9 +129,7 @@ class DatasetContent:
     @property
     def names(self) -> NamesInData:
         """Return the names of items and systems in the data."""
-        items = {}
-        for item in self.items:
-            items[item.item] = str(item.meta.get("id", item.item))
+        items = {item.item: str(item.meta.get("id", item.item)) for item in self.items}
         return NamesInData(items, self.systems, self.same_names)
 
     def own_references(self, known: Collection[str]) -> dict[str, int]:

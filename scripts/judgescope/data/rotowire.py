@@ -37,10 +37,7 @@ class _Reading:
     def add_report(self, draft: Draft, row: FileRow) -> None:
         """Add a game and its report."""
         texts = {"TEXT_ID", "GENERATED_TEXT", "DETOKENIZED_GENERATED_TEXT"}
-        meta = {}
-        for name, cell in row.items():
-            if name not in texts:
-                meta[name] = cell
+        meta = {name: cell for name, cell in row.items() if name not in texts}
         item = draft.item(draft.pick(row, "TEXT_ID"), [], None, meta)
         text = draft.pick(row, "GENERATED_TEXT")
         draft.output(item, ONLY_SYSTEM, text)

@@ -343,10 +343,7 @@ def _prefer(
             what = "unknown choice"
         elif len(chosen) > 1:
             what = "a choice of two texts at once"
-        clear = []
-        for word, positions in words.items():
-            if len(positions) == 1:
-                clear.append(word)
+        clear = [word for word, positions in words.items() if len(positions) == 1]
         raise RowFault(
             what,
             got=cell,

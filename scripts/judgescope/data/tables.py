@@ -119,10 +119,7 @@ def _without_original(
     """Return a notice on the items of which no text can be perturbed, if there are
     any.
     """
-    bare = []
-    for item in rated.items:
-        if item.item not in originals:
-            bare.append(item.item)
+    bare = [item.item for item in rated.items if item.item not in originals]
     if not bare:
         return []
     if not originals:
@@ -160,10 +157,7 @@ def report(
         problems += _without_original(rated, originals)
     problems += rated.problems
     references = rated.own_references(())
-    copying = set()
-    for output in rated.outputs:
-        if output.target in references:
-            copying.add(output.system)
+    copying = {output.system for output in rated.outputs if output.target in references}
     for name in sorted(copying - set(card.reference_systems)):
         problems.append(
             f"all texts of the system {name} are references, which should not be "

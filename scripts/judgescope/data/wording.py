@@ -85,9 +85,7 @@ def rows_of(locations: list[Location], n_shown: int = 5) -> str:
 
 def without_folders(locations: list[Location]) -> str:
     """Return files and rows without the files' folders."""
-    names = []
-    for at in locations:
-        names.append(at._replace(file=Path(at.file).name))
+    names = [at._replace(file=Path(at.file).name) for at in locations]
     return rows_of(names)
 
 

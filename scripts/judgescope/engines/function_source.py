@@ -41,9 +41,7 @@ def arguments_of(
             got=f"def {name}(…, /, …)",
             todo="remove the / from the signature",
         )
-    names = []
-    for each in (*function.args.args, *function.args.kwonlyargs):
-        names.append(each.arg)
+    names = [each.arg for each in (*function.args.args, *function.args.kwonlyargs)]
     what = f"the function {name} has an argument that is not known"
     todo = f"rename the argument in {file.name}, or give its value in the function"
     check_known(names, known, what, where=where, todo=todo)

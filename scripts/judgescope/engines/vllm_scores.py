@@ -56,9 +56,7 @@ class ScoredPrompt(NamedTuple):
         if len(known) < len(self.ids):
             return not_reproduced(reply, f"values of {len(known)} tokens came")
         usage = {"prompt": len(self.chat), "completion": len(self.ids)}
-        logprobs = []
-        for entry in zip(self.tokens, known, strict=True):
-            logprobs.append([entry])
+        logprobs = [[entry] for entry in zip(self.tokens, known, strict=True)]
         return Reply(
             reply.key,
             reply.draw,

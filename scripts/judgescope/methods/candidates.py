@@ -175,9 +175,7 @@ def _juries(
         candidates[Candidate((name,))] = x
     members = [name for name in alone if name not in data.spec.made_of]
     families = [data.spec.judges[name].family or f"judge {name}" for name in members]
-    made = set()
-    for each in data.spec.made_of.values():
-        made.add(frozenset(each.members))
+    made = {frozenset(each.members) for each in data.spec.made_of.values()}
     for jury in frontier.juries_of(families, odd=odd):
         names = tuple(members[at] for at in jury)
         if frozenset(names) not in made:
@@ -199,9 +197,7 @@ def _cascades(
     cascades = dict[Candidate, Floats]()
     if len(alone) > frontier.MOST_CASCADING:
         return cascades
-    prices = {}
-    for name in alone:
-        prices[name] = sellers.price(Candidate((name,)))
+    prices = {name: sellers.price(Candidate((name,))) for name in alone}
     for cheap, dear in permutations(alone, 2):
         if cheap not in confidence or prices[cheap] >= prices[dear]:
             continue

@@ -491,9 +491,7 @@ def rows(data: EvaluationData) -> Iterator[ResultRow]:
         if not data.spec.aspects[aspect].ordered:
             continue  # its scores have no ranks
         compared = JudgeComparison(targets, aspect, judges, flips)
-        pairs = []
-        for names in judges.pairs(compared.scores):
-            pairs.append(compared.pair(*names))
+        pairs = [compared.pair(*names) for names in judges.pairs(compared.scores)]
         for measure in compared.measures:
             yield from compared.rows(measure, pairs)
             if measure not in compared.averaged:

@@ -112,9 +112,7 @@ class Drops:
             [effect == DropExpectation.SAME for effect in expected], dtype=bool
         )
         self.ends = [data.spec.judges[judge].ends[cell.aspect] for cell in pairs]
-        spans = []
-        for ends in self.ends:
-            spans.append(inf if ends is None else ends[1] - ends[0])
+        spans = [inf if ends is None else ends[1] - ends[0] for ends in self.ends]
         self.span = spans[0]
         if len({*self.ends}) > 1:
             # Scales that differ are all known: see `JudgeCells.drops`.

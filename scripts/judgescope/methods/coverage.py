@@ -112,10 +112,7 @@ def _explained(rules: Counter[str]) -> str:
     """Return the rules or reasons behind a count, the most frequent first."""
     ordered = sorted(rules.items(), key=lambda rule: (-rule[1], rule[0]))
     most_named = 6
-    named = []
-    for name, count in ordered[:most_named]:
-        if name:
-            named.append(f"{name} {count}")
+    named = [f"{name} {count}" for name, count in ordered[:most_named] if name]
     more = len(ordered) - most_named
     return ", ".join(named) + (f", and {more} more" if more > 0 else "")
 

@@ -33,10 +33,7 @@ def rows(data: EvaluationData) -> Iterator[ResultRow]:
         if rated:
             targets = data.rated(judge)[-1]
             each = ((name, targets.scores(judge, name)) for name in data.spec.aspects)
-            scores = {}
-            for name, values in each:
-                if values is not None:
-                    scores[name] = values
+            scores = {name: values for name, values in each if values is not None}
             yield from _pairs(targets, judge, scores, SYSTEMS)
             yield from _with_people(targets, judge, scores)
         if data.spec.perturbed:

@@ -359,9 +359,7 @@ class Discerning:
         key = (texts, judge, self.study.items_given(judge, *others))
         if key not in self._cells:
             pairs, absent = pairs_of(self.study, texts, judge, *others)
-            tests = {}
-            for aspect, each in pairs.items():
-                tests[aspect] = self._test(each)
+            tests = {aspect: self._test(each) for aspect, each in pairs.items()}
             if absent:
                 scores = self._absent_scores(absent)
             else:

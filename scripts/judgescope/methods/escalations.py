@@ -99,9 +99,7 @@ def rows_of(
             nothing = Estimate.undefined(cascade.why, n=n)
             yield data.row(name, part.aspect, "left_to_people", "", nothing, k=k)
             continue
-        prices = []
-        for judge in escalation.judges:
-            prices.append(sellers.price(Candidate((judge,))))
+        prices = [sellers.price(Candidate((judge,))) for judge in escalation.judges]
         chance = f"{100 * (1 - promise.risk):.3g} %"
         at_most = f"at most {cascade.bound:.1%} wrong with a chance of {chance}"
         bound = f"{at_most}, of this cascade on its own"

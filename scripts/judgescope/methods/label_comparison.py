@@ -154,9 +154,7 @@ class LabelComparison:
         given = self.panel.is_given(*self.codes)
         source = self.panel.source[given]
         weights = self.study.resamples
-        means = []
-        for x in self.hits.values():
-            means.append(clustered_mean(x[given], source, weights))
+        means = [clustered_mean(x[given], source, weights) for x in self.hits.values()]
         return np.stack([mean.rows for mean in means])
 
     def _balanced_on_resamples(self) -> Floats:

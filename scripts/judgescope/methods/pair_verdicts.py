@@ -193,9 +193,7 @@ def _half_read(shown: Sequence[TargetPair], votes: Votes) -> Flags:
 
     One draw at least; shape (pairs,).
     """
-    drawn = []
-    for pair in shown:
-        drawn.append(np.isfinite(votes.get(pair, ())))
+    drawn = [np.isfinite(votes.get(pair, ())) for pair in shown]
     return np.array([any(read) and 2 * read.sum() >= read.size for read in drawn], bool)
 
 

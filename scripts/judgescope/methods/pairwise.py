@@ -309,9 +309,7 @@ def of_several(
     pairs = PanelPairs(targets, aspect)
     of_names = {name: votes[name] for name in names}
     credits, policy = half_credits(targets, aspect, pairs, of_names)
-    values = []
-    for x in credits:
-        values.append(clustered_mean(x, pairs.source, data.resamples).rows)
+    values = [clustered_mean(x, pairs.source, data.resamples).rows for x in credits]
     sources = np.unique(pairs.source).size
     ranks = grouped_ranks(names, np.stack(values), sources, corrected)
     for name, rank in zip(names, ranks, strict=True):

@@ -156,10 +156,7 @@ def read_annotation(text: str, scale: Scale = OVERALL) -> Annotation:
         "less_without_errors": int(value is not None and value < best and not errors),
         "other_verdicts": other_verdicts,
     }
-    counted = []
-    for name, count in counts.items():
-        if count:
-            counted.append(name)
+    counted = [name for name, count in counts.items() if count]
     rule = "+".join([verdict.rule, *counted])
     kept = tuple(errors[index] for index in sorted(ranked[:MOST]))
     why = listing.why or None

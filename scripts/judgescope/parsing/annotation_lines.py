@@ -29,10 +29,7 @@ class ErrorEntry:
         """
         fields = (self.location, self.explanation, self.heading)
         folded = (fold(text).strip(EDGES) for text in fields)
-        words = []
-        for text in folded:
-            if text and not is_nothing(text):
-                words.append(text)
+        words = [text for text in folded if text and not is_nothing(text)]
         return not words or says_no_errors(words[0])
 
 

@@ -175,10 +175,7 @@ def own_places(spans: StatementSpans, folded: str) -> list[int]:
         # only a contrast tells: `my verdict: 3 … Corrected: 4` is a correction
         return list(range(len(spans)))
     for accepted in (("judge",), (None,)):
-        indices = []
-        for index, owner in enumerate(owners):
-            if owner in accepted:
-                indices.append(index)
+        indices = [index for index, owner in enumerate(owners) if owner in accepted]
         if indices:
             return indices
     return list(range(len(spans)))

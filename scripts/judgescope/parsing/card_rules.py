@@ -157,9 +157,7 @@ def read_verdict(
     -1.0
     """
     words = plain_words(stated)
-    replaced = {}
-    for word, to in mapped.items():
-        replaced[plain_words(word)] = plain_words(to)
+    replaced = {plain_words(word): plain_words(to) for word, to in mapped.items()}
     words = replaced.get(words, words)
     off_menu = Judgment("unparsed", f"{rule}.off_menu")
     if scale is None:

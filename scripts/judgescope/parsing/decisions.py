@@ -230,9 +230,7 @@ def _verdict(
     if scale.words and not expected:
         judgment = Judgment("ok", rule, float(likeliest), label)
         return _sure(judgment, shares[likeliest])
-    terms = []
-    for share, value in zip(shares, grid, strict=True):
-        terms.append(share * value)
+    terms = [share * value for share, value in zip(shares, grid, strict=True)]
     judgment = Judgment("ok", rule, round(math.fsum(terms), 12), label)
     about = judgment._replace(confident_of=grid[likeliest])
     return _sure(about, shares[likeliest])

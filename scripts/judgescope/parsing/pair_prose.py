@@ -120,9 +120,7 @@ def leading(folded: str, tie: str) -> SideInText | str | None:
         begins = _BEGINS.match(folded, begin.end())
     if begin is None or begins is None:
         return None
-    others = set()
-    for other in _ANOTHER.finditer(folded, begins.end()):
-        others.add(other[1])
+    others = {other[1] for other in _ANOTHER.finditer(folded, begins.end())}
     if others - {side} or _calls_another_better(folded, begins.end(), side):
         return "contradiction"
     return SideReading(side), begin.start(), begins.end()

@@ -61,7 +61,7 @@ def stated(folded: str, _tie: str) -> tuple[SideReading, int, int] | str | None:
         return _CONTRADICTION
     if sides[-1] is not None:
         decisive = sentences[-1]
-    elif sides[0] is not None and not _LIMITS.search(folded, sentences[0].end):
+    elif sides[0] is not None and not _is_limited(folded[sentences[0].end :]):
         decisive = sentences[0]
     else:
         return None
@@ -70,11 +70,13 @@ def stated(folded: str, _tie: str) -> tuple[SideReading, int, int] | str | None:
     return SideReading(stated_sides.pop()), decisive.start, decisive.end
 
 
-_LIMITS = re.compile(
-    r"\b(?:however|but|still|yet|nevertheless|nonetheless|neither|that said|though"
-    r"|on the other hand|conversely|unless|until)\b"
-)
-"""Words with which later sentences limit the first one."""
+def _is_limited(rest: str) -> bool:
+    """Return whether later sentences limit the first one."""
+    limits = (
+        r"\b(?:however|but|still|yet|nevertheless|nonetheless|neither|that said"
+        r"|though|on the other hand|conversely|unless|until)\b"
+    )
+    return re.search(limits, rest) is not None
 
 
 def _sentences(folded: str) -> list[_Sentence]:
@@ -117,7 +119,6 @@ _TURNS = re.compile(r",?\s(?:but|yet|so|therefore|thus|hence|and so)\s|,\sand\s"
 _A_SIDE = rf"(?:the (?:first|second|other|former|latter)|(?:the )?{TEXT} [ab12]|[ab])\b"
 _SPLICED = re.compile(rf"(?P<left>{_A_SIDE}[^,]*), (?P<right>{_A_SIDE}.*)")
 """Two statements of a side each: `the first is better, the second is too long`."""
-_PRAISE = re.compile(r"\b(?:better|best|stronger|superior|preferable|wins)\b")
 
 
 def _stated_side(sentence: _Sentence) -> str | None:
@@ -143,7 +144,8 @@ def _praises_both(words: str) -> bool:
     spliced = _SPLICED.fullmatch(words.strip())
     if spliced is None:
         return False
-    return all(_PRAISE.search(spliced[part]) for part in ("left", "right"))
+    praise = r"\b(?:better|best|stronger|superior|preferable|wins)\b"
+    return all(re.search(praise, spliced[part]) for part in ("left", "right"))
 
 
 def _clauses(words: str) -> list[str]:

@@ -330,10 +330,7 @@ def _without_repeated_question(named: list[_Named], folded: str) -> list[_Named]
     kept: list[_Named] = []
     for choices in lines.values():
         in_brackets = any(folded.startswith("[[", each.start) for each in choices)
-        sides = set()
-        for each in choices:
-            if each.reading:
-                sides.add(each.reading.side)
+        sides = {each.reading.side for each in choices if each.reading}
         if in_brackets or len(sides) <= 1:
             kept.append(choices[-1])
     return kept

@@ -56,9 +56,7 @@ def quotations(folded: str) -> QuotedSpans:
         for quotation in _QUOTATION.finditer(_without_unclosed(line[0])):
             quoted.append((start + quotation.start(), start + quotation.end()))
         edges = [start, *(edge for span in quoted for edge in span), line.end()]
-        between = []
-        for a, b in zip(edges[::2], edges[1::2], strict=True):
-            between.append(folded[a:b])
+        between = [folded[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True)]
         is_key = quoted and between[1].lstrip().startswith(":")
         if is_key or (quoted and any(any(map(str.isalnum, part)) for part in between)):
             spans += quoted

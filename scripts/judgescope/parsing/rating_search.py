@@ -98,10 +98,7 @@ def labelled_ratings(
     matches = unquoted(_all_labelled(grammar, visible, seen), visible)
     if len(matches) < 2:
         return matches
-    labels = []
-    for match in matches:
-        if not (match["prose"] or match["far"]):
-            labels.append(match)
+    labels = [match for match in matches if not (match["prose"] or match["far"])]
     return labels or matches
 
 

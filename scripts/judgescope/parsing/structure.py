@@ -129,10 +129,7 @@ def _open_choice(
     `{"score": 2} or {"score": 5}`, `{"score": 2} for style, {"score": 5} for facts`.
     """
     verdicts = [chosen(statements_in(each.value), menu) for each in objects]
-    values = set()
-    for verdict in verdicts:
-        if verdict is not None:
-            values.add(verdict[1].value)
+    values = {verdict[1].value for verdict in verdicts if verdict is not None}
     if len(values) < 2:
         return None
     if is_undecided(folded, objects[-2].end, objects[-1].start):
@@ -147,10 +144,7 @@ def _as_parts(objects: list[FoundObject]) -> object | None:
 
     Parts have different names: `{"aspect": "tone", "score": 2}`, or one key each.
     """
-    values = []
-    for each in objects:
-        if isinstance(each.value, dict):
-            values.append(each.value)
+    values = [each.value for each in objects if isinstance(each.value, dict)]
     if len(values) < 2 or len(values) < len(objects):
         return None
     joined: dict[object, object] = {}
@@ -288,9 +282,7 @@ def _stands_behind_words(match: re.Match[str], values: list[TaggedValue]) -> boo
 def _not_quoted(values: list[TaggedValue], text: str) -> list[TaggedValue]:
     """Return the values that the judge states, not those that it quotes."""
     matches = {value.match.start(): value.match for value in values}
-    kept = set()
-    for match in unquoted(list(matches.values()), fold(text)):
-        kept.add(match.start())
+    kept = {match.start() for match in unquoted(list(matches.values()), fold(text))}
     return [value for value in values if value.match.start() in kept]
 
 

@@ -139,10 +139,7 @@ class _Folded(NamedTuple):
 
         A star with a mark stays, because the mark alone would split a character.
         """
-        kept = []
-        for index, sign in enumerate(self.text):
-            if sign not in _EDGES:
-                kept.append(index)
+        kept = [index for index, sign in enumerate(self.text) if sign not in _EDGES]
         if not kept:
             return ""
         begin = kept[0]

@@ -345,9 +345,7 @@ def _reordered(draft: ErrorDraft) -> Iterator[ErrorDraft]:
 def _repeated_sentence(draft: ErrorDraft) -> Iterator[ErrorDraft]:
     """A sentence of the text is repeated right after itself."""
     for index, sentence in enumerate(draft.sentences):
-        following = []
-        for each in draft.sentences[index + 1 : index + 2]:
-            following.append(each.text)
+        following = [each.text for each in draft.sentences[index + 1 : index + 2]]
         if sentence.position > PUT_IN and following != [sentence.text]:
             yield draft.insert(index + 1, sentence.text)
 

@@ -198,8 +198,6 @@ def perturb(spec: PerturbSpec) -> None:
         RULES.load(spec.change.target)
     if isinstance(spec.change, RuleUse) and spec.change.items:
         items = read_table("items", spec.change.items, ["item", "meta"]).to_pylist()
-        meta = {}
-        for row in items:
-            meta[row["item"]] = json.loads(row["meta"])
+        meta = {row["item"]: json.loads(row["meta"]) for row in items}
     targets = list(perturbed_targets(spec, originals, meta))
     write_table("targets", table_of("targets", targets), spec.output)

@@ -359,9 +359,7 @@ def made_targets(
             made = begun(last, make, where, allow_missing=spec.allow_missing)
         parents = [row for row in parents if row["item"] in made]
         failures += map(unusable, made.values())
-        rows = []
-        for parent in parents:
-            rows.append(_target(spec, parent, made[parent["item"]], step))
+        rows = [_target(spec, parent, made[parent["item"]], step) for parent in parents]
         for row in rows:
             answers += answers_of(spec.perturbation, row["target"], made[row["item"]])
         targets += rows
@@ -398,10 +396,7 @@ def _parents_and_checks(
             usable.append(row)
     texts = [row["text"] for row in usable]
     language = spec.language or language_of(texts, english_words())
-    checks = []
-    for check in spec.checks:
-        if holds_in(check, language):
-            checks.append(check)
+    checks = [check for check in spec.checks if holds_in(check, language)]
     chosen = share_of(items, spec.share, seed=spec.seed, dataset=spec.dataset)
     return [row for row in usable if row["item"] in chosen], checks
 

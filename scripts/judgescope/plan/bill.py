@@ -104,10 +104,7 @@ def _price(price: cards.Price, card: str) -> str:
 
 def _replied(model: ModelRequests) -> str:
     missing = [asked for asked in model.asked if asked.missing]
-    unknown = []
-    for asked in missing:
-        if asked.replied is None:
-            unknown.append(asked.name)
+    unknown = [asked.name for asked in missing if asked.replied is None]
     if not unknown:
         return "reply length: as in earlier replies"
     of = ""

@@ -62,10 +62,7 @@ def _overview(cells: Mapping[str, int], judges: Mapping[str, str]) -> Iterator[s
     """Yield the datasets with their numbers of cells, and the engines of judges."""
     for dataset, count in cells.items():
         yield f"{dataset:<24}{count:>6} cells"
-    engines = []
-    for engine in judges.values():
-        if engine != "control":
-            engines.append(engine)
+    engines = [engine for engine in judges.values() if engine != "control"]
     controls = len(judges) - len(engines)
     kinds = ", ".join(sorted(set(engines)))
     yield f"judges: {len(engines)} ({kinds}), and {controls} controls"

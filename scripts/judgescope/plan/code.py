@@ -84,9 +84,7 @@ def computing(job: str, *loaded: str) -> Computing:
 
 @cache
 def _computing(scripts: Path, *names: str) -> Computing:
-    roots = set()
-    for module in modules(scripts, *names):
-        roots.add(module.partition(".")[0])
+    roots = {module.partition(".")[0] for module in modules(scripts, *names)}
     others = {}
     for name, each in add_on_distributions().items():
         if name in roots:

@@ -136,9 +136,7 @@ class ModelRequests:
         made.
         """
         job = plan_questions(spec, self.card, self.findings, texts)
-        judges = {}
-        for cell, questions in job.cells.items():
-            judges[cell[1]] = questions.judge
+        judges = {cell[1]: questions.judge for cell, questions in job.cells.items()}
         sent = "temperature" not in self.card.unsent
         replies = self.store.find(job.key_table)
         self._spell(job, replies)
@@ -185,10 +183,7 @@ class ModelRequests:
         for dataset in self.plan.datasets:
             texts = writing.Imagined(self.plan, dataset)
             missing = [batch for batch in asked if batch.missing]
-            unasked = set()
-            for batch in missing:
-                if batch.dataset == dataset:
-                    unasked.add(batch.name)
+            unasked = {batch.name for batch in missing if batch.dataset == dataset}
             self.asked += writing.asked_of_supervisor(
                 self.card, self.store, texts, unasked
             )

@@ -259,10 +259,7 @@ def _with_controls(
     # The judge cards of the controls, which are added to every study that uses
     # controls.
     control_names = tuple(form.replace("_", "-") for form in cards.NULL_FORMS)
-    more = []
-    for name in control_names:
-        if name not in study.judges:
-            more.append(name)
+    more = [name for name in control_names if name not in study.judges]
     return study.model_copy(update={"judges": [*study.judges, *more]})
 
 

@@ -268,9 +268,7 @@ def _written(texts: Imagined, name: str, card: generators.Maker) -> Asked:
         items = share_of(
             texts.items, plan.study.share, seed=plan.study.seed, dataset=texts.dataset
         )
-        known = []
-        for item in sorted(items):
-            known.append((parts_of(texts.items[item]), ""))
+        known = [(parts_of(texts.items[item]), "") for item in sorted(items)]
         draws = card.draws
     else:
         of_references = name == names.ORIGINAL

@@ -63,10 +63,7 @@ def system_message(
     # The same for all texts of a cell.
     seen = ["aspect", "scale", "task", "kind", "noun", "describe", "write"]
     seen.append("annotation")
-    known = {}
-    for name in seen:
-        if name in values:
-            known[name] = values[name]
+    known = {name: values[name] for name in seen if name in values}
     return rendered(form, templates, **known).strip()
 
 

@@ -184,8 +184,5 @@ class Claims:
 
 def union(keys: Keys, earlier: Sequence[EarlierClaim]) -> Keys:
     """Return those of `keys` that earlier claims contain."""
-    common = []
-    for each in earlier:
-        if each.keys is not None:
-            common.append(each.keys)
+    common = [each.keys for each in earlier if each.keys is not None]
     return np.unique(np.concatenate([keys[:0], *common]))

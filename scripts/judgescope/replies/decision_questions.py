@@ -34,9 +34,7 @@ def question_type(
 
 def options_of(scale: cards.RatingScale) -> list[str]:
     """Return a scale's labels, or its values as text, in its order."""
-    values = []
-    for value in scale.values() or []:
-        values.append(str(prompts.plain(value)))
+    values = [str(prompts.plain(value)) for value in scale.values() or []]
     return list(scale.labels) or values
 
 

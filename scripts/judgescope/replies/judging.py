@@ -277,10 +277,7 @@ class Questions:
             return {}
         material = self.shown[number][0].material
         pairs = zip(material, self._parts_of(number), strict=False)
-        names = []
-        for complete, part in pairs:
-            if complete != part:
-                names.append(complete.name)
+        names = [complete.name for complete, part in pairs if complete != part]
         return {"cut": len(names), "cut_parts": names}
 
     def _texts(self, number: int) -> dict[str, str | None]:

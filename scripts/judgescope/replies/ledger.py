@@ -232,16 +232,12 @@ class Ledger(Chain[State]):
 
     def encoded(self, state: State) -> dict[str, Any]:
         """Return a state as JSON."""
-        accounts = {}
-        for name, account in state.open.items():
-            accounts[name] = vars(account)
+        accounts = {name: vars(account) for name, account in state.open.items()}
         return {"spent": state.spent, "open": accounts}
 
     def decoded(self, state: dict[str, Any]) -> State:
         """Return a state from JSON."""
-        spent = {}
-        for model, amount in state["spent"].items():
-            spent[model] = Counter(amount)
+        spent = {model: Counter(amount) for model, amount in state["spent"].items()}
         accounts = {}
         for name, each in state["open"].items():
             counters = {key: Counter(each[key]) for key in ("held", "under_way")}

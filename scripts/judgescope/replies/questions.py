@@ -101,9 +101,7 @@ class QuestionPlan:
     @cached_property
     def key_table(self) -> KeyTable:
         """Return every key once, with the most draws that any cell needs of it."""
-        draws = []
-        for cell in self._questions:
-            draws.append(np.full(len(cell), cell.judge.draws))
+        draws = [np.full(len(cell), cell.judge.draws) for cell in self._questions]
         return KeyTable(self.keys, np.concatenate([np.empty(0, np.int64), *draws]))
 
     def places(self, judge: str) -> Integers:

@@ -121,10 +121,7 @@ def forget_prompts(shard: Path) -> None:
 def remove_model_if_alone(shard: Path) -> None:
     """Remove the model's name from a shard that holds nothing else."""
     path = shard / MODEL_FILE
-    others = []
-    for file in shard.iterdir():
-        if file != path:
-            others.append(file)
+    others = [file for file in shard.iterdir() if file != path]
     if not others:
         path.unlink(missing_ok=True)
 

@@ -121,10 +121,7 @@ class AnswerData:
     def source_of(self, about: Sequence[ReportedClaim]) -> RatingSource:
         """The words for who rated the texts of some claims: not of the whole study."""
         ids = {claim.dataset for claim in about}
-        mine = []
-        for each in self.report.datasets:
-            if each.id in ids:
-                mine.append(each)
+        mine = [each for each in self.report.datasets if each.id in ids]
         return source_of(dataset.rated_by for dataset in mine)
 
     @cached_property

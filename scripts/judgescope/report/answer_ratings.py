@@ -66,10 +66,7 @@ class RatingsAndDamage(BarsAndLabels):
         """What the first judge that notices any damage notices."""
         for judge in self.judges:
             about = self.of_kind(judge, base.PERTURBATION)
-            held = []
-            for claim in about:
-                if claim.sign is Sign.HOLDS:
-                    held.append(claim)
+            held = [claim for claim in about if claim.sign is Sign.HOLDS]
             if held:
                 kinds = f"{count(len(held))} of {plural(len(about), 'kind')} of damage"
                 return f"{named(judge.id)} notices {kinds}", held

@@ -350,10 +350,7 @@ def chart_spec(
         marks.append(
             layer("point", mine, channels("value"), size=44, opacity=1, **look)
         )
-    known = []
-    for value in values:
-        if value["ci_low"] is not None:
-            known.append(value)
+    known = [value for value in values if value["ci_low"] is not None]
     ends = {**channels("ci_low"), "x2": {"field": "ci_high"}}
     upright = {"x": {"field": "line", **_QUANTITATIVE}}
     ink = PALETTE.ink

@@ -156,10 +156,7 @@ def _used_rules(style: str, names: Collection[str]) -> str:
         if head.startswith("@"):
             kept.append(f"{head}{{{content}}}")
             continue
-        selectors = []
-        for part in _split(head):
-            if _applies(part, names):
-                selectors.append(part)
+        selectors = [part for part in _split(head) if _applies(part, names)]
         if selectors:
             kept.append(f"{','.join(selectors)}{{{content}}}")
     return "".join(kept)

@@ -365,10 +365,7 @@ def _drawn(marked: pa.Table, seed: int, dataset: str) -> set[tuple[str, str]]:
     each = max(TEXTS_SHOWN // max(len(judged), 1), FEWEST_SHOWN)
     chosen = set[tuple[str, str]]()
     for number, (aspect, targets) in enumerate(judged.items()):
-        in_order = []
-        for index in order:
-            if names[index] in targets:
-                in_order.append(names[index])
+        in_order = [names[index] for index in order if names[index] in targets]
         start = number * each % len(in_order)
         rotated = in_order[start:] + in_order[:start]
         chosen |= {(name, aspect) for name in rotated[:each]}

@@ -101,10 +101,7 @@ def _choices(rules: HeadlineRules, judge: ShownJudge) -> Iterator[str]:
         does = f"gives {source.label}s"
         if kind == base.PAIRS:
             does = f"picks {source.preferred}"
-        held = []
-        for claim in about:
-            if claim.sign is Sign.HOLDS:
-                held.append(claim)
+        held = [claim for claim in about if claim.sign is Sign.HOLDS]
         if held:
             yield f"{does} ({cell_words.value(held[0])})"
         elif about and about[0].sign is not Sign.NO_CLAIM:
@@ -114,10 +111,7 @@ def _choices(rules: HeadlineRules, judge: ShownJudge) -> Iterator[str]:
 
 def _damage(rules: HeadlineRules, judge: ShownJudge) -> Iterator[str]:
     about = rules.of_kind(judge, base.PERTURBATION)
-    held = []
-    for claim in about:
-        if claim.sign is Sign.HOLDS:
-            held.append(claim)
+    held = [claim for claim in about if claim.sign is Sign.HOLDS]
     if about:
         kinds = plural(len(about), "kind")
         verb = "notices" if held else "is shown to notice"

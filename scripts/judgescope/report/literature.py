@@ -40,10 +40,7 @@ def grouped(
         base.PAIRS: (("", tuple((name, "pooled") for name in literature.OF_PAIRS)),),
     }
     for name, measures in groups[claim.kind]:
-        group = []
-        for measure in measures:
-            if measure in known:
-                group.append(known[measure])
+        group = [known[measure] for measure in measures if measure in known]
         if group:
             yield name, group
 

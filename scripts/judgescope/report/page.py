@@ -254,10 +254,7 @@ def first_page(report: Report, sections: Sequence[Section]) -> str:
     """Return the page that answers first, with the list of the other pages."""
     [front] = [section for section in sections if section.id in FRONT]
     answer, *details = front.blocks
-    others = []
-    for section in sections:
-        if section.id not in FRONT:
-            others.append(section)
+    others = [section for section in sections if section.id not in FRONT]
     return page_from(
         filled("").get_template("first.html.jinja"),
         STYLES,

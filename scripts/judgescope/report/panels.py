@@ -495,10 +495,7 @@ class _PriceScale:
     @classmethod
     def covering(cls, prices: Sequence[float]) -> Self:
         """The scale of some prices, one of them above 0."""
-        powers = []
-        for price in prices:
-            if price > 0:
-                powers.append(log10(price))
+        powers = [log10(price) for price in prices if price > 0]
         cheapest = floor(min(powers))
         dearest = max(ceil(max(powers)), cheapest + 1)
         return cls(cheapest, dearest, min(prices) <= 0)

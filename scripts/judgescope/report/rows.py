@@ -178,9 +178,7 @@ class ReportRows:
         import pandas as pd  # here: `audit` runs without
 
         fields = [*ReportRow._fields, "judged", "cell", "record"]
-        rows = []
-        for row in self:
-            rows.append((*row, row.judged, row.cell, row))
+        rows = [(*row, row.judged, row.cell, row) for row in self]
         # Objects are filtered several times faster than the string type.
         frame = pd.DataFrame(rows, columns=fields, dtype=object)
         return frame.astype(_number_types()).copy()

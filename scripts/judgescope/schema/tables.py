@@ -117,10 +117,7 @@ def column_type(values: object) -> pa.DataType:
         return simple[values]
     if isinstance(values, type) and is_typeddict(values):
         return pa.struct(schema_of(values))
-    arguments = []
-    for part in get_args(values):
-        if part is not NoneType:
-            arguments.append(part)
+    arguments = [part for part in get_args(values) if part is not NoneType]
     if get_origin(values) is UnionType and len(arguments) == 1:
         return column_type(arguments[0])
     if get_origin(values) is not list:

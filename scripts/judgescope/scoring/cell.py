@@ -59,10 +59,7 @@ def score_cell(
             weighted = reading.estimator in (LOGPROB_MEAN, *LIKELIHOOD_ESTIMATORS)
             if not weighted and reading.confidence != "logprobs":
                 unused.add("logprobs")
-            columns = []
-            for name in SCHEMAS["answers"].names:
-                if name not in unused:
-                    columns.append(name)
+            columns = [name for name in SCHEMAS["answers"].names if name not in unused]
             # Of a reply's provenance, a score needs what stands in place of a text.
             columns.append(f"provenance.{CONTENT}")
             answers = read_part("answers", replies, aspect, criterion, columns)
@@ -90,9 +87,7 @@ def score_part(
     # Equal replies are common (`5`), and parsing is slow.
     read = cache(reader(reading))
     scale = reading.scale
-    columns = []
-    for name in ("text", "finish", "status"):
-        columns.append(answers[name].to_pylist())
+    columns = [answers[name].to_pylist() for name in ("text", "finish", "status")]
     columns.append(pc.struct_field(answers["provenance"], CONTENT).to_pylist())
     parsed = [read(*reply) for reply in zip(*columns, strict=True)]
     if reading.estimator in LIKELIHOOD_ESTIMATORS:

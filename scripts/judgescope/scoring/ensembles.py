@@ -394,10 +394,7 @@ def merge_spans(annotators: Lists, text: str, *, least: float = 0.5) -> Merged:
     spans = list[LocatedSpan]()
     for listed in annotators:
         spans += listed
-    located = []
-    for span in spans:
-        if span.start is not None:
-            located.append([span])
+    located = [[span] for span in spans if span.start is not None]
     groups = _merged_places(located, least) + _merged_words(spans)
     errors = sorted((_as_one(group, text) for group in groups), key=_rank)
     return Merged(errors[:MOST], max(0, len(errors) - MOST))

@@ -32,10 +32,7 @@ def mean_log_probability(given: TokenValues) -> float | None:
     >>> mean_log_probability([[("A", -1.0)], [], [(" b", -3.0)]])
     -2.0
     """
-    values = []
-    for token in given:
-        if token:
-            values.append(token[0][1])
+    values = [token[0][1] for token in given if token]
     if values:
         return fsum(values) / len(values)
     return None
@@ -70,10 +67,7 @@ def split_share(part: str, given: TokenValues) -> float:
     """
     if all(given) or not part:
         return 0.0
-    valued = []
-    for token in given:
-        if token:
-            valued.append(token[0][0])
+    valued = [token[0][0] for token in given if token]
     return 1 - sum(map(len, valued)) / len(part)
 
 

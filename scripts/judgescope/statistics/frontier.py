@@ -257,10 +257,7 @@ def thresholds_of(confidence: Floats) -> list[float]:
     if not higher.size:
         return []
     cuts = np.quantile(known, [0.75, 0.5, 0.25], method="inverted_cdf")
-    kept = set()
-    for cut in cuts:
-        if cut > everything:
-            kept.add(float(cut))
+    kept = {float(cut) for cut in cuts if cut > everything}
     # Where most cases have the lowest confidence, the next higher one is the threshold.
     return sorted(kept or {float(higher.min())}, reverse=True)
 

@@ -212,10 +212,7 @@ def _why_no_interval(each: Sequence[Estimate], averaged: str) -> str:
     for part in each:
         if part.ci_low is None or part.ci_high is None:
             clauses = part.note.split("; ")
-            known = []
-            for clause in clauses:
-                if clause.startswith(NO_INTERVAL):
-                    known.append(clause)
+            known = [clause for clause in clauses if clause.startswith(NO_INTERVAL)]
             reasons.append(known[0] if known else "")
     why = ""
     if len(set(reasons)) == 1:
@@ -227,10 +224,7 @@ def _undefined_mean(each: Sequence[Estimate], averaged: str) -> Estimate | None:
     """The undefined mean where some are undefined, with the reason if it is one for
     all.
     """
-    notes = []
-    for part in each:
-        if part.value is None:
-            notes.append(part.note)
+    notes = [part.note for part in each if part.value is None]
     if each and not notes:
         return None
     undefined = f"undefined on {len(notes)} of {len(each)} {averaged}"

@@ -28,10 +28,7 @@ def statistic(name: str) -> Statistic:
     """
     if name in STATISTICS:
         return STATISTICS[name]
-    templates = []
-    for each in STATISTICS:
-        if each.endswith("_{}"):
-            templates.append(each)
+    templates = [each for each in STATISTICS if each.endswith("_{}")]
     for template in sorted(templates, key=len, reverse=True):
         prefix = template.removesuffix("{}")
         if name.startswith(prefix):

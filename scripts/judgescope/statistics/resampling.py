@@ -272,10 +272,7 @@ def fewest_varied(results: Sequence[Replicated]) -> int | None:
     >>> fewest_varied([one, one._replace(varied=5), one._replace(varied=None)])
     5
     """
-    numbers = []
-    for each in results:
-        if each.varied is not None:
-            numbers.append(each.varied)
+    numbers = [each.varied for each in results if each.varied is not None]
     return min(numbers, default=None)
 
 

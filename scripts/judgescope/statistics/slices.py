@@ -249,10 +249,7 @@ def against_rest(
         if few[name]:
             numbers[name] = SliceNumbers(None, None, few[name])
             continue
-        others = []
-        for key, made in inside.items():
-            if key != name:
-                others.append(made)
+        others = [made for key, made in inside.items() if key != name]
         rest = _mean_of(others) if by_member else number(every & ~mine)
         gap = None
         if rest is not None and rest.estimate.value is not None:

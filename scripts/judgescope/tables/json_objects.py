@@ -43,10 +43,7 @@ def _saved_by_pandas(content: dict[str, Any]) -> list[FileRow] | None:
     columns = content.get("columns")
     data = content.get("data")
     if isinstance(columns, list) and isinstance(data, list):
-        cells = []
-        for each in data:
-            if isinstance(each, list):
-                cells.append(each)
+        cells = [each for each in data if isinstance(each, list)]
         if len(cells) == len(data) and all(len(row) == len(columns) for row in cells):
             return [dict(zip(map(str, columns), row, strict=True)) for row in cells]
     of_columns = _of_columns(content)

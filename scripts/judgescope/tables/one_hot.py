@@ -109,9 +109,7 @@ def with_checkboxes(
         if {"person", "machine", "measure"}.isdisjoint(classes_of(column)):
             continue
         cells = cells_of(rows, column)
-        words = set()
-        for cell in cells:
-            words.add(str(cell or "").strip().casefold())
+        words = {str(cell or "").strip().casefold() for cell in cells}
         marks = words - {""}
         if len(words) == 2 and len(marks) == 1 and marks <= MARKS:
             boxes.append(column)

@@ -101,10 +101,7 @@ def numbers_in(cell: Any) -> list[float]:
 
 
 def _is_numeric(cell: Any) -> bool:
-    values = []
-    for entry in entries(cell):
-        if not is_missing(entry):
-            values.append(entry)
+    values = [entry for entry in entries(cell) if not is_missing(entry)]
     return len(numbers_in(cell)) == len(values)
 
 

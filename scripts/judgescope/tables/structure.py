@@ -181,10 +181,7 @@ def with_listed_texts(
         evidence = classes_of(column)
         if "text" not in evidence or "source" in evidence or "reference" in evidence:
             continue
-        lists = []
-        for cell in cells_of(rows, column):
-            if not is_missing(cell):
-                lists.append(cell)
+        lists = [cell for cell in cells_of(rows, column) if not is_missing(cell)]
         if len(lists) < len(rows) or not all(map(_is_two_texts, lists)):
             continue
         if _have_one_order(rows, columns, column):
@@ -271,10 +268,7 @@ def conversation(turns: Sequence[Mapping[str, Any]]) -> str:
     lines = []
     for turn in turns:
         role = _role(turn)
-        texts = []
-        for key in ("content", "prompt", "value"):
-            if turn.get(key):
-                texts.append(turn[key])
+        texts = [turn[key] for key in ("content", "prompt", "value") if turn.get(key)]
         lines += _said(role, texts[0] if texts else None)
         calls = list(turn.get("tool_calls") or turn.get("toolsCalled") or [])
         if turn.get("function_call"):
@@ -323,10 +317,7 @@ def _called(role: str, call: Mapping[str, Any]) -> list[str]:
             named = call.get("name", "")
         function = {**call, "name": named}
     keys = ("arguments", "args", "input", "inputParameters", "input_parameters")
-    given = []
-    for key in keys:
-        if key in function:
-            given.append(function[key])
+    given = [function[key] for key in keys if key in function]
     arguments = given[0] if given else ""
     if not isinstance(arguments, str):
         arguments = json.dumps(arguments, ensure_ascii=False)
@@ -498,10 +489,7 @@ def unpivoted(
     new_rows: list[TableRow] = []
     places = []
     for index, row in enumerate(rows):
-        shared = {}
-        for column, cell in row.items():
-            if column not in moved:
-                shared[column] = cell
+        shared = {column: cell for column, cell in row.items() if column not in moved}
         for system in by_system.systems:
             new = {**shared, name: system}
             for rest, group in by_system.columns.items():

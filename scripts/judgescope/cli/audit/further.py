@@ -126,9 +126,7 @@ def repeated_draws(draft: StudyDraft) -> Iterator[RepeatedDraws]:
         if most < 2:
             continue
         of_labels = aspects[aspect].are_labels(list(chain.from_iterable(draws)))
-        padded = []
-        for of_text in draws:
-            padded.append(of_text + [nan] * (most - len(of_text)))
+        padded = [of_text + [nan] * (most - len(of_text)) for of_text in draws]
         rated = aspects[aspect]
         numbers = agreement_of_draws(
             padded,
@@ -230,9 +228,7 @@ def _calibrations(
     draft: StudyDraft, column: str, unit: int, judge: str
 ) -> Iterator[StatedCalibration]:
     """Yield what a judge's confidence shows on each aspect with labels or choices."""
-    stated = []
-    for cell in cells_of(draft.table.rows, column):
-        stated.append(_share(cell, unit))
+    stated = [_share(cell, unit) for cell in cells_of(draft.table.rows, column)]
     aspects = aspects_of(draft)
     sources = sources_of(draft)
     for name, aspect, scores in judge_columns(draft):

@@ -316,9 +316,7 @@ def _corrected(findings: AuditFindings) -> list[ShownCorrected]:
 
 
 def _slice(part: TableSlice, texts: bool) -> ShownSlice:
-    numbers = []
-    for row in part.numbers:
-        numbers.append(JudgedNumber(judge=row.judge, **_fields(row)))
+    numbers = [JudgedNumber(judge=row.judge, **_fields(row)) for row in part.numbers]
     return ShownSlice(
         column=part.column,
         value=part.value if texts else None,

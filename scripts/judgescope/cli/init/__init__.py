@@ -181,10 +181,7 @@ def _read(draft: StudyDraft) -> tuple[StudyDraft, NewCards, DatasetContent]:
 def _notes(rated: DatasetContent) -> Iterator[str]:
     """Yield the reasons why intervals will be wrong or impossible."""
     items = len(rated.items)
-    sources = set()
-    for item in rated.items:
-        if item.source:
-            sources.add(item.source)
+    sources = {item.source for item in rated.items if item.source}
     if items < FEWEST_SOURCES:
         yield (
             f"{items} items: intervals need at least {FEWEST_SOURCES}, and numbers "

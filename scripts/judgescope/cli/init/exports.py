@@ -153,10 +153,7 @@ def _of_folder(folder: Path, cards: Cards, tool: str | None) -> InitTable:
             todo="name a file, or a folder with such files",
         )
     exports = [_export(path, open_file(path)) for path in files]
-    first = []
-    for each in several.values():
-        if each.recognise(exports[0]):
-            first.append(each)
+    first = [each for each in several.values() if each.recognise(exports[0])]
     if not first:
         raise UserError(
             f"this file is no export of {titles}",

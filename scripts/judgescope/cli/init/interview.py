@@ -278,10 +278,7 @@ def _freed(columns: Guess, names: Collection[str]) -> Guess:
     """Return the columns without those that get another role."""
     roles: dict[str, Any] = {}
     for role in (*ROLES, *PAIRED):
-        left = []
-        for column in columns.columns_of(role):
-            if column not in names:
-                left.append(column)
+        left = [column for column in columns.columns_of(role) if column not in names]
         roles[role] = left if role in SEVERAL else next(iter(left), None)
     return replace(columns.without(names), **roles)
 

@@ -66,10 +66,7 @@ def check_one_of_two(table: InitTable, column: str, words: Mapping[str, str]) ->
     for word in words:
         # A ranking of several texts names them all: `A>B>C`.
         parts += [part.strip() for part in re.split(r"[<>=,]", word)]
-    chosen = []
-    for part in dict.fromkeys(parts):
-        if part in names:
-            chosen.append(part)
+    chosen = [part for part in dict.fromkeys(parts) if part in names]
     if len(chosen) > 2:
         raise UserError(
             "these are choices among more than two texts, and audit compares two",

@@ -100,10 +100,7 @@ def coded_export(table: InitTable, judging: Collection[str] = ()) -> InitTable:
     read = _with_own_labels(read, known.rated, known.scored)
     unread = []
     other_labels = []
-    sizes = set()
-    for name in known.rated:
-        if name in read.labels:
-            sizes.add(len(read.labels[name]))
+    sizes = {len(read.labels[name]) for name in known.rated if name in read.labels}
     for column in [*known.rated, *known.scored]:
         if numbers(read.rows, column) is None:
             unread.append(column)
@@ -206,10 +203,7 @@ def _with_labels(table: InitTable, judging: Collection[str]) -> InitTable:
         labels[column] = next(pair for pair in LABELS if used.intersection(pair))
         for word in used.difference(labels[column]):
             others[word] = LABEL_CODES[word]
-    free = []
-    for name in table.columns:
-        if name not in table.labels:
-            free.append(name)
+    free = [name for name in table.columns if name not in table.labels]
     answers = answering(table.rows, words, free)
     faults = fault_columns(answers)
     for column in faults:
@@ -385,12 +379,8 @@ def _as_steps(
     [column] = [name for name in used if used[name].keys() == words.keys()]
     order = order_of(words.values(), [column])
     assert order is not None
-    steps = {}
-    for at, word in enumerate(order.labels, start=1):
-        steps[plain_label(word)] = at
-    values = []
-    for row in table.rows:
-        values.append(steps.get(plain_label(row.get(column))))
+    steps = {plain_label(word): at for at, word in enumerate(order.labels, start=1)}
+    values = [steps.get(plain_label(row.get(column))) for row in table.rows]
     note = (
         f"column {column}: {order.labels[0]} to {order.labels[-1]} were read as 1 to "
         f"{len(order.labels)}, because the judge gives numbers"
@@ -523,10 +513,7 @@ def _sharing(used: Mapping[str, Mapping[str, str]]) -> list[dict[str, str]]:
         together = dict(words)
         for theirs in partners:
             together = {**theirs, **together}
-        known = []
-        for each in vocabularies:
-            if each.keys() & together.keys():
-                known.append(each)
+        known = [each for each in vocabularies if each.keys() & together.keys()]
         if known:
             known[0].update({**together, **known[0]})
         else:

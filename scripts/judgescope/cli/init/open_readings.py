@@ -199,10 +199,7 @@ def _with_the_same_labels(table: InitTable) -> list[str]:
     for column in table.columns:
         if profile(table.rows, column).kind == "label":
             cells = [row.get(column) for row in table.rows]
-            words = set()
-            for cell in cells:
-                if not is_missing(cell):
-                    words.add(str(cell).strip())
+            words = {str(cell).strip() for cell in cells if not is_missing(cell)}
             by_labels.setdefault(frozenset(words), []).append(column)
     for labels, columns in by_labels.items():
         if len(labels) > 1 and len(columns) > 1:

@@ -83,10 +83,7 @@ def check_choices_clear(
             continue
         if profile(table.rows, column).kind in {"number", "label"}:
             rated.append(column)
-    people = []
-    for name in rated:
-        if classes_of(english[name]).get("person"):
-            people.append(name)
+    people = [name for name in rated if classes_of(english[name]).get("person")]
     if people and len(rated) > len(people):
         raise UnclearColumns.of(
             f"a row has two texts, and nothing says which of them {listed(rated)} rate",
@@ -127,10 +124,7 @@ def _has_unknown_choices(table: InitTable, column: str, english: str) -> bool:
 def _unknown_choices(
     table: InitTable, column: str, texts: list[str], most_shown: int = 7
 ) -> UserError:
-    cells = set()
-    for cell in cells_of(table.rows, column):
-        if not is_missing(cell):
-            cells.add(str(cell))
+    cells = {str(cell) for cell in cells_of(table.rows, column) if not is_missing(cell)}
     shown = sorted(cells)[:most_shown]
     return UserError(
         f"a row has two texts ({listed(texts)}), and nothing says which of them each "
@@ -199,10 +193,7 @@ def _says_order(table: InitTable, column: str) -> bool:
     is_shown = not SHOWN.isdisjoint(words_of(column)) and aspect_of(column) != "overall"
     if not is_shown and not names_place(column):
         return False
-    cells = set()
-    for cell in cells_of(table.rows, column):
-        if not is_missing(cell):
-            cells.add(str(cell))
+    cells = {str(cell) for cell in cells_of(table.rows, column) if not is_missing(cell)}
     return len(cells) == 2
 
 
@@ -211,11 +202,6 @@ def _are_moved(table: InitTable, column: str, pairs: PairColumns) -> bool:
     them in the order in which they were shown.
     """
     names = pairs.texts or pairs.systems
-    orders = set()
-    for cells in cells_by_row(table.rows, names):
-        orders.add(tuple(map(str, cells)))
-    moved = []
-    for order in orders:
-        if order[::-1] in orders:
-            moved.append(order)
+    orders = {tuple(map(str, cells)) for cells in cells_by_row(table.rows, names)}
+    moved = [order for order in orders if order[::-1] in orders]
     return 2 * len(moved) >= len(orders)

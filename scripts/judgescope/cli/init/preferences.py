@@ -89,10 +89,7 @@ def _in_random_order(
     pairs = [pair for pair in sided if pair]
     names = {}
     for pair in pairs:
-        common = []
-        for word in words_of(pair[0]):
-            if word != CHOSEN:
-                common.append(word)
+        common = [word for word in words_of(pair[0]) if word != CHOSEN]
         for column, position in zip(pair, ("first", "second"), strict=True):
             names[column] = " ".join([*(common or ["text"]), position])
     preferred = "preferred"
@@ -121,9 +118,7 @@ def _in_random_order(
 
 def _are_scores(rows: Sequence[TableRow], pair: SidedColumns) -> bool:
     """Return whether two columns have numbers on one scale, and no choices 1 and 2."""
-    values = []
-    for column in pair.columns:
-        values.append(set(numbers(rows, column) or ()))
+    values = [set(numbers(rows, column) or ()) for column in pair.columns]
     both = set().union(*values)
     is_rating = any(
         kind in classes_of(" ".join(pair.words) or "-")

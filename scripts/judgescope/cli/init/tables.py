@@ -264,9 +264,7 @@ class InitTable:
         """Return the scale of labels, and how the words of columns are read."""
         words = _codes_of(pair)
         if self._in_words(group):
-            words = {}
-            for word, code in self.other_labels.items():
-                words[word] = pair[code]
+            words = {word: pair[code] for word, code in self.other_labels.items()}
         label_scale: dict[str, Any] = {"labels": list(pair)}
         if pair in self.unordered:
             label_scale["ordered"] = False
@@ -293,9 +291,7 @@ class InitTable:
         given = [self.labels[column] for column in judged]
         if not self.other_labels and set(given) == {pair}:
             return {}
-        read = {}
-        for word, code in self.other_labels.items():
-            read[word] = pair[code]
+        read = {word: pair[code] for word, code in self.other_labels.items()}
         for own_labels in given:
             read |= zip(own_labels, pair, strict=True)
         return {"read_as": read}

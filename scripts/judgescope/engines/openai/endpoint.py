@@ -156,9 +156,7 @@ class Endpoint:
             if text is not None:
                 reason = f"{kind}: {self.safe(text)[:QUOTED]!r}"
             usages = error.billed if status == 200 else ()
-            billed = []
-            for usage in usages:
-                billed.append(Reply(request.key, draws[0], "", usage=usage))
+            billed = [Reply(request.key, draws[0], "", usage=usage) for usage in usages]
             raise TransientError(
                 reason, kind, billed=billed, advice=refusals.HALF
             ) from None

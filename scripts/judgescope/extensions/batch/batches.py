@@ -343,10 +343,7 @@ class Batches:
             if counts:
                 done = counts.completed + counts.failed
             ids = (("output", answer.output_file_id), ("error", answer.error_file_id))
-            files = []
-            for kind, ident in ids:
-                if ident:
-                    files.append((kind, ident))
+            files = [(kind, ident) for kind, ident in ids if ident]
             return Fetched(str(answer.status), done, messages, files)
 
     def fetch(self, each: Batch) -> Fetched:

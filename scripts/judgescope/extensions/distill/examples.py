@@ -72,9 +72,7 @@ def taught_reply(errors: Sequence[TaughtError], score: int) -> str:
         raise ValueError(f"{len(errors)} errors are more than {MOST_ERRORS}")
     if str(score) not in HUNDREDTHS:
         raise ValueError(f"{score} is not a score from 0 to 100 in steps of 5")
-    parts = []
-    for number, error in enumerate(errors, start=1):
-        parts.append(_entry(number, error))
+    parts = [_entry(number, error) for number, error in enumerate(errors, start=1)]
     if not parts:
         parts.append("No Error")
     parts.append(f"Overall score: {score}")

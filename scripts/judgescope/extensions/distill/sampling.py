@@ -316,10 +316,7 @@ def sample_distill(spec: SampleSpec) -> None:
     bare = sum(not key_of(source or "") for source in sources.values())
     print(f"items without a source, whose overlap cannot be checked: {bare}")
     for dataset in spec.taught:
-        flags = []
-        for row in rows:
-            if row["dataset"] == dataset:
-                flags.append(row["held_out"])
+        flags = [row["held_out"] for row in rows if row["dataset"] == dataset]
         print(
             f"{dataset}: {len(flags):,} texts and aspects, {sum(flags):,} of "
             "them held out"

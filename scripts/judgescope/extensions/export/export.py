@@ -115,10 +115,7 @@ def report_of(study: Path) -> Report:
         spec = pages.report(plan, f"judgescope run {without_folders(study, HOME)}")
     needed = list(spec.tables.values())
     needed += [card.report for card in spec.datasets.values()]
-    missing = []
-    for path in needed:
-        if not Path(path).is_file():
-            missing.append(path)
+    missing = [path for path in needed if not Path(path).is_file()]
     if missing:
         where = ", ".join(missing[:3])
         if len(missing) > 3:

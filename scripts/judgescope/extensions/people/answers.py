@@ -356,9 +356,7 @@ value."""
 def measured_table(labels: Sequence[str], statistics: Statistics) -> FormTable:
     """Return a table of statistics, with columns for these labels."""
     numbers = [field.name for field in fields(Estimate)]
-    rows = []
-    for names, estimate in statistics.items():
-        rows.append((*names, *astuple(estimate)))
+    rows = [(*names, *astuple(estimate)) for names, estimate in statistics.items()]
     return FormTable([*labels, *numbers], rows)
 
 

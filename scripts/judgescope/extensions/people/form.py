@@ -163,10 +163,7 @@ def check_made(
     needed: Sequence[Path], what: str = "texts", todo: str = MAKE_TEXTS
 ) -> None:
     """Raise UserError if a file that pages are made from is missing."""
-    missing = []
-    for path in needed:
-        if not path.is_file():
-            missing.append(path)
+    missing = [path for path in needed if not path.is_file()]
     if missing:
         count = f"{len(missing)} of {len(needed)}"
         problem = f"{count} files with {what} of the study are missing"

@@ -457,13 +457,8 @@ def _not_asked(
     """Return a line about expectations of what nobody was asked about: names may be
     misspelt.
     """
-    asked = set()
-    for pair, aspect in tally:
-        asked.add((pair.perturbation, split(aspect)[0]))
-    missing = []
-    for cell in expected:
-        if cell not in asked:
-            missing.append("/".join(cell))
+    asked = {(pair.perturbation, split(aspect)[0]) for pair, aspect in tally}
+    missing = ["/".join(cell) for cell in expected if cell not in asked]
     if not missing:
         return []
     shown = ", ".join(missing[:3])

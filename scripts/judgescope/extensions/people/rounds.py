@@ -287,10 +287,7 @@ class RatedRounds:
         ):
             if item in drawn and np.isnan(value):
                 open_texts.add(target)
-        chosen = []
-        for each in self.asked:
-            if each.subject.target in open_texts:
-                chosen.append(each)
+        chosen = [each for each in self.asked if each.subject.target in open_texts]
         if not chosen:
             return ["all their texts are rated: no page"]
         made = form.ask(
@@ -339,9 +336,7 @@ class RatedRounds:
 
     def _state(self) -> str:
         """The hash of all that a result depends on: draws, answers, ratings, scores."""
-        given = {}
-        for target, each in self.given.items():
-            given[target] = sorted(each)
+        given = {target: sorted(each) for target, each in self.given.items()}
         state = hashlib.sha256(canonical([self.draws, given]).encode())
         for values in (self.judged.judged, self.rated()):
             state.update(self.table(values).tobytes())

@@ -108,10 +108,7 @@ def read(plan: Plan, folder: Path, name: str) -> tuple[TaskWeights, list[str]]:
     alphas: dict[str, float | None] = {}
     lines = []
     for (_, task), questions in known.items():
-        votes = []
-        for response in responses:
-            if response.task == task:
-                votes.append(response.answers)
+        votes = [response.answers for response in responses if response.task == task]
         if not votes:
             lines.append(f"{task}: no answers, so all aspects have the same weight")
             continue

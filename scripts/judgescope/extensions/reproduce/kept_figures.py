@@ -88,10 +88,7 @@ def keep(path: Path, outcomes: "Sequence[CardOutcome]") -> None:
     """Replace the rows of reproduced publications in a kept table; rows of those that
     failed stay.
     """
-    done = set()
-    for each in outcomes:
-        if each.figures:
-            done.add(each.card.publication)
+    done = {each.card.publication for each in outcomes if each.figures}
     rows = []
     for row in read(path):
         if row["publication"] not in done:

@@ -133,10 +133,7 @@ def _figure(
     filters = dict(printed)
     for column in ("published", "reason", "of"):
         filters.pop(column, None)
-    hits = []
-    for row in rows:
-        if _has_all(row, filters):
-            hits.append(row)
+    hits = [row for row in rows if _has_all(row, filters)]
     if len(hits) > 1:
         raise UserError(
             f"one figure selects {len(hits)} rows", where=where, got=filters
@@ -264,9 +261,7 @@ def _of_originals(dataset: str, data: str) -> list[Mapping[str, object]]:
     fetch_all([(dataset, card, to_fetch(card, Path(data)))])
     rated = read_selected(card, path.parent, Path(data), SEED)
     sums = {"characters": 0, "words": 0, "sentences": 0}
-    texts = []
-    for each in originals(rated, card.select).values():
-        texts.append(each.text)
+    texts = [each.text for each in originals(rated, card.select).values()]
     for text in texts:
         sums["characters"] += len(text)
         sums["words"] += len(text.split())

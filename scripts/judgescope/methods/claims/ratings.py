@@ -440,9 +440,7 @@ def _as_rater(
     """
     study = targets.study
     tables = rater_tables(targets, aspect)
-    raters = []
-    for table in tables:
-        raters.append(table[:, pairs.first] - table[:, pairs.second])
+    raters = [table[:, pairs.first] - table[:, pairs.second] for table in tables]
     if split(aspect)[0] in study.preferences and study.spec.ratings == "people":
         raters = [PanelPairs(targets, aspect, pairs.pairs).votes_on(pairs.pairs)]
     if not raters:

@@ -181,10 +181,7 @@ def counted_with_labels(claim: Claim, finds: dict[str, Claim] | None) -> Claim:
         )
     if any(labels.nulls.get(name, 0.0) > LEVEL for name in LENGTHS):
         return replace(claim, reasons=(*claim.reasons, LENGTH))
-    untested = []
-    for code in labels.reasons:
-        if code.startswith(LENGTH_NOT_TESTED):
-            untested.append(code)
+    untested = [code for code in labels.reasons if code.startswith(LENGTH_NOT_TESTED)]
     return replace(claim, reasons=(*claim.reasons, *untested))
 
 

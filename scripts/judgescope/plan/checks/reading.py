@@ -40,10 +40,7 @@ def check_reading(plan: Plan, judge: Judge) -> None:
     """
     where = f"judges/{judge.judge}.yaml"
     given = {"read": judge.read is not None, "examples": bool(judge.examples)}
-    keys = []
-    for key, is_given in given.items():
-        if is_given:
-            keys.append(key)
+    keys = [key for key, is_given in given.items() if is_given]
     if not keys:
         return
     model = plan.models[judge.model]

@@ -81,10 +81,7 @@ def _check_best(
     """Check that every method supports aspects of which the lowest value is the
     best.
     """
-    unread = []
-    for name in study.methods:
-        if METHODS[name].unturned:
-            unread.append(name)
+    unread = [name for name in study.methods if METHODS[name].unturned]
     for dataset in datasets.values():
         for aspect, scale in dataset.aspects.items():
             if scale.best == "min" and unread and aspect in (study.aspects or [aspect]):

@@ -415,9 +415,7 @@ def reading_scale(
 def derive(plan: Plan, dataset: str, perturbation: str, judge: str) -> specs.DeriveSpec:
     """Make one cell of a derived judge from its members' cells."""
     cell = StudyCell(dataset, perturbation, judge)
-    members = []
-    for name in plan.derived[judge].members:
-        members.append(cell._replace(judge=name))
+    members = [cell._replace(judge=name) for name in plan.derived[judge].members]
     labels = {}
     for aspect in plan.aspects_in(cell):
         voted = voted_labels(plan, dataset, judge, aspect)

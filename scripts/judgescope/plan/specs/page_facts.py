@@ -209,10 +209,7 @@ def _derived_card(plan: Plan, card: cards.DerivedJudge) -> specs.JudgeCard:
     if card.supervisor:
         merged = f"; errors merged by {card.supervisor.model}"
     hints = [plan.judges[name].hint for name in card.members]
-    ratings = []
-    for hint in hints:
-        if hint is not None:
-            ratings.append(hint.rating)
+    ratings = [hint.rating for hint in hints if hint is not None]
     return specs.JudgeCard(
         engine="derived",
         form=f"{how} of {members}{merged}",

@@ -91,10 +91,7 @@ def annotated(plan: Plan) -> dict[str, specs.AnnotatedTexts]:
     texts = {}
     for dataset in plan.evaluated:
         cells = plan.cells_of(dataset)
-        judged = set()
-        for cell in cells:
-            if cell.judge in annotating:
-                judged.add(cell.perturbation)
+        judged = {cell.perturbation for cell in cells if cell.judge in annotating}
         if "systems" in judged:
             name = "systems"
         elif "original" in judged:
@@ -191,9 +188,7 @@ def tables(plan: Plan) -> specs.TablesSpec:
     joined = {}
     across = []
     for name in tables_of(plan):
-        parts = []
-        for each in datasets_of(plan, name):
-            parts.append(plan.paths.statistics(name, each))
+        parts = [plan.paths.statistics(name, each) for each in datasets_of(plan, name)]
         across_datasets = METHODS[name].across
         target = across_datasets.__module__ if across_datasets else None
         joined[name] = specs.JoinedTable(parts=parts, across=target)

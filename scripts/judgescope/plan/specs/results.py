@@ -513,10 +513,7 @@ def _verdicts(plan: Plan, dataset: str) -> dict[str, object]:
     """
     if not plan.study.require:
         return {"claims": _claims(plan)}
-    deciding = []
-    for name in tables_of(plan):
-        if METHODS[name].bars:
-            deciding.append(name)
+    deciding = [name for name in tables_of(plan) if METHODS[name].bars]
     parts = [plan.paths.statistics(table, dataset) for table in deciding]
     required = base.Required(bars=bars_of(plan.study.require), parts=parts)
     return {"claims": _claims(plan), "required": required}

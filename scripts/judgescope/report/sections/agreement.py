@@ -225,10 +225,7 @@ def _figure(
     if not best:
         return
     leading = [f"{names[row.judge]} on {report.aspect(row.aspect)}" for row in best]
-    shown = set()
-    for row in chosen.defined:
-        if not of_few(row):
-            shown.add(row.judge)
+    shown = {row.judge for row in chosen.defined if not of_few(row)}
     table = tables.TableSpec(
         f"{dataset.name}: {label(measure)}, {LEVELS[level][0]}; "
         f"{tables.agreed_with(dataset)}.",
@@ -265,10 +262,7 @@ def rating_figures(report: Report, dataset: ShownDataset) -> Iterator[PageFigure
     turned = report.spec.turned.get(dataset.id, Turned({}, {}))
     texts = _texts(files, dataset, turned)
     known = set(texts["judge"])
-    judges = []
-    for judge in report.real_judges:
-        if judge.id in known:
-            judges.append(judge)
+    judges = [judge for judge in report.real_judges if judge.id in known]
     if judges:
         yield _scatter(report, dataset, texts, judges)
         yield _histograms(dataset, texts, judges)

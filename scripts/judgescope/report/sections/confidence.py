@@ -66,10 +66,7 @@ def _aspect(
     yield Paragraph(f"{name}:", sentences)
     for judge in judges:
         yield from _diagram(name, judge, rows.where(judge=judge.id))
-    known = set()
-    for row in rows:
-        if not row.k:
-            known.add(row.statistic)
+    known = {row.statistic for row in rows if not row.k}
     yield TableSpec(
         f"{name}: confidence.",
         statistic_columns(known_names(COLUMNS, known), aspect=aspect),
@@ -134,10 +131,7 @@ def _diagram(name: str, judge: ShownJudge, rows: ReportRows) -> Iterator[PageFig
         lines.append(TableLine(f"bin {k}", cells))
     shares = [row.value or 0.0 for row in rows.where(statistic="confidence_share")]
     total = sum(row.n for row in stated.values())
-    below = []
-    for dot in dots:
-        if dot.right < dot.confidence:
-            below.append(dot)
+    below = [dot for dot in dots if dot.right < dot.confidence]
     planted = " (planted, simulated)" if judge.planted else ""
     title = f"{name}: `{judge.id}`{planted}, reliability"
     summary = (

@@ -172,10 +172,7 @@ def _drop(rows: ReportRows, largest: float) -> ReportCell:
         style = "moot"
     shade = heat(row.value / largest if largest else 0)
     tests = rows.where(statistic="p_tost").defined
-    notes = []
-    for test in tests:
-        if test.note:
-            notes.append(spoken(test.note))
+    notes = [spoken(test.note) for test in tests if test.note]
     cell = estimate(row, style=f"{shade} {style}".strip())
     return replace(cell, notes=(*cell.notes, *notes))
 

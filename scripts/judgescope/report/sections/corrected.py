@@ -90,9 +90,7 @@ def _chosen(
         cells = estimates(map(by_system[system].get, columns))
         lines.append(TableLine(system, cells))
     if lines:
-        titles = []
-        for j, f in columns:
-            titles.append(", ".join(filter(None, (tables.rater(j), f))))
+        titles = [", ".join(filter(None, (tables.rater(j), f))) for j, f in columns]
         yield PageTable(
             f"{name}; {tables.statistic_caption(statistic)}.",
             "System",

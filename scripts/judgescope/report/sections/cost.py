@@ -108,9 +108,7 @@ def _written_by(name: str) -> str:
 
 
 def _cells(rows: ReportRows) -> list[ReportCell]:
-    cells = []
-    for name in names_of_group("usage"):
-        cells.append(count_cell(round(rows.total(name))))
+    cells = [count_cell(round(rows.total(name))) for name in names_of_group("usage")]
     if free(rows):
         cells += [words_cell("free"), words_cell("free")]
     else:

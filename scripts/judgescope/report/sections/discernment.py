@@ -265,10 +265,7 @@ def _curves(
     for judge in judges:
         for degree in places:
             of_judge = rows.where(judge=judge.id, cell=f"{name}.{degree}")
-            known = []
-            for row in of_judge:
-                if row.value is not None:
-                    known.append(row.value)
+            known = [row.value for row in of_judge if row.value is not None]
             if known:
                 values.setdefault(judge.id, {})[degree] = fmean(known)
     drawn = dict(zip(values, signs(list(values)), strict=False))

@@ -253,10 +253,7 @@ class _Ensemble:
             if student and student.value is not None:
                 students.append(f"{heading} {figures(student)}")
             means = self._subsets(mean, level, aspect)
-            of_all = []
-            for row in subsets:
-                if row.judge_b == self.all_members:
-                    of_all.append(row)
+            of_all = [row for row in subsets if row.judge_b == self.all_members]
             complete = of_all[0] if of_all else None
             panels.append(SubsetPlot(heading, subsets, means, complete, student))
         if not panels:
@@ -345,10 +342,7 @@ def _curve(card: Distilled, log: Sequence[TrainingStep]) -> elements.PageFigure:
     keys = []
     sentences = []
     for split, about in SPLITS.items():
-        losses = []
-        for step in log:
-            if step.split == split:
-                losses.append((step.step, step.loss or 0.0))
+        losses = [(step.step, step.loss or 0.0) for step in log if step.split == split]
         if not losses:
             continue
         if split == HELD_OUT:  # measured at a few steps only

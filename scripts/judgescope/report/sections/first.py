@@ -81,10 +81,7 @@ def _claims_by_judge(report: Report, rank: int) -> dict[ShownJudge, ReportedClai
     """The first claim of each judge in the first column of a rank."""
     matrix = standings(report)
     about: dict[ShownJudge, ReportedClaim] = {}
-    columns = []
-    for column in matrix.folding.columns:
-        if column.rank == rank:
-            columns.append(column)
+    columns = [column for column in matrix.folding.columns if column.rank == rank]
     kinds = {1: base.AGREEMENT, 2: base.LABELS, 3: base.PAIRS}
     for judge in matrix.shown:
         for claim in matrix.of_column(judge, columns[0]):

@@ -103,10 +103,7 @@ def every_claim(report: Report) -> Iterator[PageBlock]:
         yield Paragraph(answer.text, items=list(map(_behind, answer.behind)))
     of_judges = {}
     for judge in standings(report).ranked:
-        about = []
-        for claim in claims(report, judge):
-            if claim.kind != FIRST:
-                about.append(claim)
+        about = [claim for claim in claims(report, judge) if claim.kind != FIRST]
         of_judges[judge] = about
     number = sum(map(len, of_judges.values()))
     if not number:
@@ -116,10 +113,7 @@ def every_claim(report: Report) -> Iterator[PageBlock]:
     else:
         yield _by_claim(report, of_judges)
     for judge in report.real_judges:
-        first = []
-        for c in claims(report, judge):
-            if c.kind == FIRST:
-                first.append(c.subject)
+        first = [c.subject for c in claims(report, judge) if c.kind == FIRST]
         if first:
             yield Paragraph(
                 f"`{judge.id}`: above every other judge on {listed(first)}."

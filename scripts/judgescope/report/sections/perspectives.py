@@ -348,10 +348,7 @@ def graded_sets(
         return
     name = f"{dataset.name}, graded sets"
     built = built_sets(report.rows("construction", dataset.id))
-    read = []
-    for _, cell in sets:
-        if cell not in built:
-            read.append(cell)
+    read = [cell for _, cell in sets if cell not in built]
     notes = []
     if len(read) < len(sets):
         notes.append(

@@ -154,9 +154,7 @@ def faults(
     for judge in report.judges:  # controls are last
         for line in _fault_lines(report, dataset, rows, judge, kinds, counts):
             lines.setdefault("controls" if judge.control else "", []).append(line)
-    bodies = []
-    for style, of_style in lines.items():
-        bodies.append(Body(of_style, style=style))
+    bodies = [Body(of_style, style=style) for style, of_style in lines.items()]
     if any(missed.values()):
         cells = estimates(missed.values(), counts=counts)
         total = TableLine("missed by every lexical judge", cells)

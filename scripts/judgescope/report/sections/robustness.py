@@ -194,9 +194,7 @@ def _reasons(
     ):
         if len(rows.where(statistic=change)):
             names.append(change)
-    shown = []
-    for name in names:
-        shown.append(_per_judge(report, rows, dataset.name, columns, name))
+    shown = [_per_judge(report, rows, dataset.name, columns, name) for name in names]
     over_forms_statistic = "sentiment_forms"
     models = rows.where(statistic=over_forms_statistic).names("judge")
     if models:

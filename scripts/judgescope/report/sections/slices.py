@@ -89,10 +89,7 @@ def _sentences(report: Report, rows: ReportRows) -> Iterator[str]:
                 f"{p_value(worst.p_holm)}).{more}"
             )
             continue
-        shown = []
-        for row in mine:
-            if row.statistic.startswith(SHOWN_FROM):
-                shown.append(row)
+        shown = [row for row in mine if row.statistic.startswith(SHOWN_FROM)]
         if shown and shown[0].value is not None:
             least = written(shown[0].statistic, shown[0].value)
             yield (

@@ -117,10 +117,7 @@ def coverage(
 ) -> Iterator[elements.PageBlock]:
     """Yield a row per judge and, folded, a row per cell."""
     seen = {name.removeprefix(PREFIX) for name in rows.names("statistic")}
-    statuses = []
-    for status in words.STATUSES:
-        if status in seen or status == "ok":
-            statuses.append(status)
+    statuses = [status for status in words.STATUSES if status in seen or status == "ok"]
     heads = ["planned", *map(words.STATUSES.__getitem__, statuses)]
     columns = elements.columns_of(heads, group="Judgments")
     columns.append(elements.TableColumn("share ok"))

@@ -86,9 +86,7 @@ def _by_confidence(
     lines = []
     by_confidence = ("confidence_from", "selective_coverage")
     for judge in report.judges_of(rows):
-        by_name = {}
-        for row in rows.where(judge=judge.id):
-            by_name[row.statistic] = row
+        by_name = {row.statistic: row for row in rows.where(judge=judge.id)}
         if by_confidence[0] in by_name:
             cells = [_cell(by_name.get(column)) for column in by_confidence]
             lines.append(TableLine(judge.id, cells))

@@ -249,10 +249,7 @@ def _tested_cell(claim: ReportedClaim) -> ReportCell:
     """The p-value of a claim, and how it is corrected; empty without a test."""
     names = ["p_noticed_holm", base.P_HOLM]
     how = claim.family
-    tests = []
-    for name in names:
-        if name in claim.others:
-            tests.append(claim.others[name])
+    tests = [claim.others[name] for name in names if name in claim.others]
     p = tests[0].value if tests else None
     if p is None:
         return NO_CELL

@@ -110,9 +110,7 @@ class Aspect(Card):
         """Return the aspect with its wording for a task."""
         in_task = self.tasks.get(task, AspectInTask())
         keys = ("definition", "steps", "unlike", "worst", "best")
-        values = {}
-        for key in keys:
-            values[key] = getattr(in_task, key) or getattr(self, key)
+        values = {key: getattr(in_task, key) or getattr(self, key) for key in keys}
         return self.model_copy(update={**values, "tasks": {}})
 
     def worded(self, wording: Wording) -> "Aspect":

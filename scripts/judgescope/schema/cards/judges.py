@@ -402,9 +402,7 @@ class Judge(Decoding):
             raise ValueError("a judge needs either `model` or `models`")
         if self.models and self.columns:
             raise ValueError("`columns` needs a single `model`, not `models`")
-        ends = set()
-        for scale in self.scales:
-            ends.add((scale.min, scale.max, scale.best))
+        ends = {(scale.min, scale.max, scale.best) for scale in self.scales}
         if isinstance(self.threshold, float) and len(ends) > 1:
             raise ValueError(
                 "one `threshold` does not fit scales with different ends: make a judge "

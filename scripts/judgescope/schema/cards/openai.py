@@ -33,10 +33,7 @@ class OpenAIModel(EndpointModel, SystemRole):
                 f"field_names may name {', '.join(spelled)}, not {', '.join(unknown)}"
             )
         body = set(self.extra_body)
-        renamed = set()
-        for name in self.field_names.values():
-            if name:
-                renamed.add(name)
+        renamed = {name for name in self.field_names.values() if name}
         check_free("extra_body", body & REQUEST_NAMES.reserved, "other keys set it")
         check_free("extra_body", body & renamed, "field_names sets it")
         return self

@@ -142,10 +142,7 @@ class RecordedRows(Card):
                 "or `last`, or leave `confidence` out"
             )
         scored = {*self.scores.values()}
-        twice = []
-        for name in self.confidence.values():
-            if name in scored:
-                twice.append(name)
+        twice = [name for name in self.confidence.values() if name in scored]
         if twice:
             raise ValueError(
                 f"the column {twice[0]} is a score and a confidence: name the column "

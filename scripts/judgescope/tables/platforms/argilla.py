@@ -83,9 +83,7 @@ def _read(export: OpenedExport) -> PlatformTable:
             content = _of_first(part, of_first)
         else:
             content = _of_flat(part) if flat else _of_nested(part)
-        texts = {}
-        for name, cell in content.texts.items():
-            texts[name] = text_of(cell)
+        texts = {name: text_of(cell) for name, cell in content.texts.items()}
         fields.update(dict.fromkeys(texts))
         sheet.add_text(key, index, {item_column: key, **texts})
         for score in content.scores:

@@ -68,10 +68,7 @@ def _read(export: OpenedExport) -> PlatformTable:
         judged.append(judge_column(column, column.removeprefix(SCORES)))
     add_judges(table, judged)
     for name in ("metadata.model", "metadata.system"):
-        systems = set()
-        for row in rows:
-            if not is_missing(row.get(name)):
-                systems.add(row.get(name))
+        systems = {row.get(name) for row in rows if not is_missing(row.get(name))}
         if len(systems) > 1 and table.system is None:
             table.system = name
     return table

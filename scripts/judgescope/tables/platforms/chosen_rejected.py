@@ -33,10 +33,7 @@ def _choices(export: OpenedExport) -> dict[str, bool]:
     by_people = {}
     for column in export.columns:
         cells = [row.get(column) for row in export.rows]
-        words = set()
-        for cell in cells:
-            if not is_missing(cell):
-                words.add(str(cell).strip().lower())
+        words = {str(cell).strip().lower() for cell in cells if not is_missing(cell)}
         if words and words <= CHOSEN.keys():
             by_people[column] = is_persons(column)
     return by_people

@@ -124,10 +124,7 @@ def _is_id_of_prompts(rows: Iterable[FileRow]) -> bool:
 
 
 def _is_grader(export: OpenedExport, name: str) -> bool:
-    cells = set()
-    for row in export.rows:
-        if not is_missing(row.get(name)):
-            cells.add(str(row.get(name)))
+    cells = {str(row.get(name)) for row in export.rows if not is_missing(row.get(name))}
     kind = kind_of(export.rows, name)
     return kind in {"label", "number"} and 1 <= len(cells) <= MOST_LABELS
 

@@ -35,10 +35,7 @@ def _recognise(export: OpenedExport) -> bool:
         entries = details.values()
     if not isinstance(details, dict | list):
         return False
-    objects = []
-    for entry in entries:
-        if isinstance(entry, dict):
-            objects.append(entry)
+    objects = [entry for entry in entries if isinstance(entry, dict)]
     if not objects:
         return False
     return {*KEYS} <= objects[0].keys()

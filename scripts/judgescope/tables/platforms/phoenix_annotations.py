@@ -38,10 +38,7 @@ def _read(export: OpenedExport) -> PlatformTable:
         export.check_columns(NAME, KIND)
     if not nested and "result.label" not in export.columns:
         export.check_columns("result.score")
-    unnamed = []
-    for name in export.columns:
-        if name in {"", "Unnamed: 0"}:
-            unnamed.append(name)
+    unnamed = [name for name in export.columns if name in {"", "Unnamed: 0"}]
     ident = ITEM
     if ITEM not in export.columns and unnamed:
         ident = unnamed[0]

@@ -30,10 +30,7 @@ def _scores(export: OpenedExport) -> list[SpanScore]:
             fields_of.setdefault((match[1], match[2]), {})[match[3]] = column
     scores = []
     for (kind, name), columns in fields_of.items():
-        kept = []
-        for part in ("label", "score"):
-            if part in columns:
-                kept.append(columns[part])
+        kept = [columns[part] for part in ("label", "score") if part in columns]
         scores.append(SpanScore(name, kind == "annotation", tuple(kept)))
     return scores
 

@@ -53,10 +53,7 @@ def _read(export: OpenedExport) -> PlatformTable:
     if len({row["system"] for row in rows}) > 1:
         table.system = "system"
     add_people(table, [name for name in scores if name == PERSON])
-    judges = []
-    for name in scores:
-        if name != PERSON:
-            judges.append(judge_column(name))
+    judges = [judge_column(name) for name in scores if name != PERSON]
     add_judges(table, judges)
     return table
 

@@ -141,10 +141,7 @@ def _values(output: Any, name: str) -> Iterator[tuple[str, Any]]:
     values: list[tuple[str, Any]] = []
     for key, cell in output.items():
         values += _values(cell, f"{name} {key}".strip())
-    numbers = []
-    for each in values:
-        if not isinstance(each[1], str):
-            numbers.append(each)
+    numbers = [each for each in values if not isinstance(each[1], str)]
     kept = numbers or values
     if len(kept) == 1:
         yield name, kept[0][1]

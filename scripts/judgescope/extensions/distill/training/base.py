@@ -61,10 +61,7 @@ class AdapterBase:
         """Return the most tokens that a prompt and its reply may have together."""
         config = self.config.get_text_config()
         positions = getattr(config, "max_position_embeddings", None)
-        limits = []
-        for length in (positions, self.card.max_model_len):
-            if length:
-                limits.append(length)
+        limits = [length for length in (positions, self.card.max_model_len) if length]
         if not limits:
             raise UserError(
                 "the base model's context length is unknown",

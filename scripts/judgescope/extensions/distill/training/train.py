@@ -140,10 +140,7 @@ class TrainingRun:
         recipe = self.recipe
         transformers.set_seed(self.seed)
         model = adapted(self.base.weights(recipe.device), recipe)
-        weights = []
-        for weight in model.parameters():
-            if weight.requires_grad:
-                weights.append(weight)
+        weights = [weight for weight in model.parameters() if weight.requires_grad]
         optimizer = optim.AdamW(
             weights, lr=recipe.learning_rate, weight_decay=recipe.weight_decay
         )
